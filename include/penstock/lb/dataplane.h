@@ -1,0 +1,98 @@
+// What the control side may ask of the workers. Implemented by src/dpdk, faked in tests.
+
+#ifndef PENSTOCK_LB_DATAPLANE_H_
+#define PENSTOCK_LB_DATAPLANE_H_
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "penstock/lb/counters.h"
+#include "penstock/lb/service_table.h"
+#include "penstock/net/address.h"
+
+namespace penstock::lb {
+
+// Outcome of handing a generation to the workers.
+struct PublishResult {
+  // Every worker runs the new generation, and the old one is freed.
+  bool acknowledged = false;
+  // Otherwise: workers (by index) that did not pass a quiescent state in time. The new generation
+  // is what they will run; the old one stays allocated until they have let go of it.
+  std::vector<int> silent_workers;
+};
+
+class SnapshotPublisher {
+ public:
+  virtual ~SnapshotPublisher() = default;
+  // Makes `next` the generation that workers read, waits at most 2 s until all of them have passed
+  // a quiescent state, and then lets go of the former one. Thread safety: one caller at a time,
+  // never a worker.
+  virtual PublishResult Publish(std::shared_ptr<const ServiceTable> next) = 0;
+};
+
+struct PortStatus {
+  std::string name;
+  std::string device;  // as configured
+  std::string driver;  // such as net_af_packet
+  net::MacAddress mac;
+  bool link_up = false;
+  uint32_t speed_mbps = 0;  // 0: unknown
+  uint16_t mtu = 0;
+  uint16_t rx_queues = 0;
+  uint16_t tx_queues = 0;
+  bool gateway_v4_known = false;  // its MAC address
+  bool gateway_v6_known = false;
+};
+
+struct WorkerStatus {
+  int index = 0;
+  int core = 0;
+  double busy = 0;  // share of iterations in the last second that found packets, [0, 1]
+  std::chrono::milliseconds heartbeat_age{0};
+  uint64_t generation = 0;  // that it runs
+  uint64_t v4_flows = 0;
+  uint64_t v4_capacity = 0;
+  uint64_t v6_flows = 0;
+  uint64_t v6_capacity = 0;
+};
+
+// Plain numbers of one port, summed over workers.
+struct PortTotals {
+  std::string name;
+  uint64_t received_packets = 0;
+  uint64_t received_bytes = 0;
+  uint64_t transmitted_packets = 0;
+  uint64_t transmitted_bytes = 0;
+  uint64_t own_packets = 0;
+  uint64_t own_tx_full = 0;
+  uint64_t device_missed = 0;  // lost in front of us: the receive queue was full
+  uint64_t device_errors = 0;
+  std::array<uint64_t, kVerdictCount> verdicts{};  // indexed by Verdict
+};
+
+struct CounterTotals {
+  std::vector<PortTotals> ports;
+  std::array<uint64_t, static_cast<std::size_t>(FlowEvent::kCount)> flow_events{};
+};
+
+class DataplaneReader {
+ public:
+  virtual ~DataplaneReader() = default;
+  // Number of workers: the length of each BackendCounters array. Constant.
+  [[nodiscard]] virtual int worker_count() const = 0;
+  // Thread safety: any thread but workers; never waits for a worker.
+  [[nodiscard]] virtual std::vector<PortStatus> ReadPorts() const = 0;
+  [[nodiscard]] virtual std::vector<WorkerStatus> ReadWorkers() const = 0;
+  [[nodiscard]] virtual CounterTotals ReadCounters() const = 0;
+  // Full passes over the flow tables that every worker has completed since start. An id that no
+  // generation uses is in no table two passes after the last such generation was acknowledged.
+  [[nodiscard]] virtual uint64_t CompletedSweeps() const = 0;
+};
+
+}  // namespace penstock::lb
+
+#endif  // PENSTOCK_LB_DATAPLANE_H_

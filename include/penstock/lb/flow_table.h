@@ -1,0 +1,186 @@
+// Which backend a flow has: 8-way buckets, exact keys, memory given at start and never grown.
+//
+// One table belongs to one worker. All inserts go through one function, and the rules for who may
+// push out whom stand there (03-datapath section 4).
+
+#ifndef PENSTOCK_LB_FLOW_TABLE_H_
+#define PENSTOCK_LB_FLOW_TABLE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <type_traits>
+
+#include "penstock/base/cache_line.h"
+#include "penstock/base/clock.h"
+#include "penstock/lb/counters.h"
+#include "penstock/lb/flow_key.h"
+
+namespace penstock::lb {
+
+inline constexpr int kWays = 8;
+// Unconfirmed entries hold at most this many ways of a bucket, so that a flood of new flows cannot
+// push out the confirmed ones.
+inline constexpr int kUnconfirmedWays = 4;
+// A flow of which only SYNs were seen is given up after this: the client's last retransmission.
+inline constexpr base::Tick kSynOnlyTimeout = 130;
+// A closing flow may be evicted once it has been silent for this long; half-closed downloads live.
+inline constexpr base::Tick kClosingSilence = 10;
+
+// Bits of an entry's state.
+inline constexpr uint8_t kFlowUsed = 1;
+inline constexpr uint8_t kFlowSeenData = 2;   // a packet that is not a SYN
+inline constexpr uint8_t kFlowConfirmed = 4;  // ... and another one in a later tick
+inline constexpr uint8_t kFlowClosing = 8;    // FIN seen
+
+// One entry without its key.
+struct FlowEntry {
+  BackendId backend = kNoId;
+  base::Tick age = 0;  // ticks since the last packet, modulo 2^16
+  uint8_t state = 0;
+};
+
+// Says what entries are worth under the running configuration. Asked only when a bucket is full,
+// and by the sweep.
+template <typename Key>
+class FlowJudge {
+ public:
+  virtual ~FlowJudge() = default;
+  // Idle too long, or its backend or service is gone: nobody misses it.
+  [[nodiscard]] virtual bool IsOver(const Key& key, const FlowEntry& entry) const = 0;
+  // Without it, the pool's table sends the flow's next packet to the same backend.
+  [[nodiscard]] virtual bool IsRedundant(const Key& key, const FlowEntry& entry) const = 0;
+};
+
+// 8 entries. Line 0 answers "is it here, and where does it go"; the keys follow.
+template <typename Key>
+struct alignas(base::kCacheLine) FlowBucket {
+  std::array<uint8_t, kWays> tag;
+  std::array<uint16_t, kWays> last_seen;       // low 16 bits of the tick
+  std::array<uint8_t, 3 * kWays> backend_ids;  // 24 bits each, little endian
+  std::array<uint8_t, kWays> state;
+  uint32_t version;  // for readers on other workers
+  uint32_t spare;
+  std::array<Key, kWays> key;
+
+  [[nodiscard]] BackendId backend(int way) const {
+    const uint8_t* b = &backend_ids[static_cast<std::size_t>(way) * 3];
+    return static_cast<BackendId>(b[0] | b[1] << 8 | b[2] << 16);
+  }
+  void set_backend(int way, BackendId id) {
+    uint8_t* b = &backend_ids[static_cast<std::size_t>(way) * 3];
+    b[0] = static_cast<uint8_t>(id);
+    b[1] = static_cast<uint8_t>(id >> 8);
+    b[2] = static_cast<uint8_t>(id >> 16);
+  }
+};
+static_assert(sizeof(FlowBucket<FlowKey4>) == 192);  // 24 bytes an entry
+static_assert(sizeof(FlowBucket<FlowKey6>) == 384);  // 48 bytes an entry
+static_assert(offsetof(FlowBucket<FlowKey4>, key) == base::kCacheLine);
+
+// Thread safety: one thread.
+template <typename Key>
+class FlowTableOf {
+ public:
+  using Bucket = FlowBucket<Key>;
+  using Judge = FlowJudge<Key>;
+
+  struct InsertResult {
+    int way = -1;                            // -1: no way was free for it, the flow goes untracked
+    FlowEvent event = FlowEvent::kInserted;  // how room was made
+    BackendId evicted = kNoId;               // the backend whose entry had to go
+  };
+
+  // Memory for `entries` (rounded up to a power of two of buckets), in bytes.
+  [[nodiscard]] static std::size_t BytesFor(std::size_t entries);
+  // REQUIRES: `memory` zeroed, aligned to a cache line, of BytesFor(n) bytes for some n; it
+  // outlives the table.
+  explicit FlowTableOf(std::span<std::byte> memory);
+
+  void Prefetch(FlowHash hash) const {
+    const Bucket& bucket = BucketOf(hash);
+    base::Prefetch(&bucket);
+    base::Prefetch(&bucket.key[0]);
+    base::Prefetch(&bucket.key[kWays / 2]);
+  }
+  // True if `way` still holds `key`: an insert may have reused it since Find.
+  [[nodiscard]] bool Holds(FlowHash hash, int way, const Key& key) const;
+  // The way that holds `key` in its bucket, or -1.
+  [[nodiscard]] int Find(FlowHash hash, const Key& key) const;
+  [[nodiscard]] FlowEntry Entry(FlowHash hash, int way, base::Tick now) const;
+  // Stores what a packet at `now` makes of an entry. REQUIRES: `way` holds an entry.
+  void Update(FlowHash hash, int way, BackendId backend, uint8_t state, base::Tick now);
+  // Makes an entry, unconfirmed. `must_record`: redundant entries may go for it, even confirmed
+  // ones. REQUIRES: Find(hash, key) < 0.
+  InsertResult Insert(FlowHash hash, const Key& key, BackendId backend, uint8_t state,
+                      base::Tick now, bool must_record, const Judge& judge);
+  // Looks at the next `buckets` buckets and erases entries that are over, calling `erased` for each
+  // one's backend.
+  void Sweep(uint32_t buckets, base::Tick now, const Judge& judge,
+             const std::function<void(BackendId)>& erased);
+
+  [[nodiscard]] std::size_t capacity() const { return (mask_ + 1) * kWays; }
+  [[nodiscard]] uint64_t size() const { return size_.Read(); }      // any thread
+  [[nodiscard]] uint64_t sweeps() const { return sweeps_.Read(); }  // full passes; any thread
+  [[nodiscard]] uint32_t bucket_count() const { return static_cast<uint32_t>(mask_ + 1); }
+
+ private:
+  [[nodiscard]] Bucket& BucketOf(FlowHash hash) const {
+    return buckets_[hash.bucket_bits() & mask_];
+  }
+  Bucket* buckets_;
+  std::size_t mask_;
+  uint32_t sweep_position_ = 0;
+  base::Counter size_;    // entries in use
+  base::Counter sweeps_;  // full passes of Sweep
+};
+
+extern template class FlowTableOf<FlowKey4>;
+extern template class FlowTableOf<FlowKey6>;
+
+// Both families of one worker, and the memory under them.
+class FlowTable {
+ public:
+  struct Options {
+    std::size_t v4_entries = 1048576;
+    std::size_t v6_entries = 262144;
+  };
+  // Zeroed, cache-line aligned bytes, freed by the deleter. Null when there is not enough.
+  using Memory = std::unique_ptr<std::byte[], void (*)(std::byte*)>;
+  using Allocate = std::function<Memory(std::size_t bytes)>;
+
+  // Null when `allocate` has not enough memory.
+  [[nodiscard]] static std::unique_ptr<FlowTable> Create(const Options& options,
+                                                         const Allocate& allocate);
+  // From the heap, for tests and tools.
+  [[nodiscard]] static Memory AllocateFromHeap(std::size_t bytes);
+
+  template <typename Key>
+  [[nodiscard]] FlowTableOf<Key>& of() {
+    if constexpr (std::is_same_v<Key, FlowKey4>) {
+      return v4_;
+    } else {
+      return v6_;
+    }
+  }
+  // Full passes over both tables since the start. Any thread.
+  [[nodiscard]] uint64_t CompletedSweeps() const { return std::min(v4_.sweeps(), v6_.sweeps()); }
+  [[nodiscard]] const FlowTableOf<FlowKey4>& v4() const { return v4_; }
+  [[nodiscard]] const FlowTableOf<FlowKey6>& v6() const { return v6_; }
+
+ private:
+  FlowTable(Memory v4, std::size_t v4_bytes, Memory v6, std::size_t v6_bytes);
+
+  Memory v4_memory_;
+  Memory v6_memory_;
+  FlowTableOf<FlowKey4> v4_;
+  FlowTableOf<FlowKey6> v6_;
+};
+
+}  // namespace penstock::lb
+
+#endif  // PENSTOCK_LB_FLOW_TABLE_H_

@@ -1,0 +1,47 @@
+// The forwarding decision for a burst of packets, stage by stage.
+
+#ifndef PENSTOCK_LB_PIPELINE_H_
+#define PENSTOCK_LB_PIPELINE_H_
+
+#include "penstock/base/clock.h"
+#include "penstock/lb/burst.h"
+#include "penstock/lb/counters.h"
+#include "penstock/lb/flow_table.h"
+#include "penstock/lb/neighbors.h"
+#include "penstock/lb/service_table.h"
+
+namespace penstock::lb {
+
+// What one worker forwards with. Everything but `neighbors` is the worker's own or immutable.
+struct ForwardContext {
+  const ServiceTable& services;  // read once per burst, valid until the next quiescent state
+  FlowTable& flows;
+  Neighbors& neighbors;  // shared by all workers, atomics inside
+  FlowCounters& flow_counters;
+  int worker = 0;      // index into each backend's counters
+  base::Tick now = 0;  // one reading per burst
+};
+
+// Decides every packet of the burst and rewrites those to send in place: sets verdict, and for
+// kForward and kAnswer* data, length and egress_port. Counts flow events and backends, not
+// verdicts: the caller does that (CountVerdicts) once the transmit queue has taken its share. No
+// allocation, no lock, no logging.
+void ForwardBurst(const ForwardContext& context, PacketBurst& burst);
+
+// The stages, in order; each skips packets that a former one has given a verdict other than
+// kForward.
+void ParseStage(PacketBurst& burst);
+void LocalStage(const ForwardContext& context, PacketBurst& burst);     // ARP and NDP
+void ClassifyStage(const ForwardContext& context, PacketBurst& burst);  // service, hash, prefetch
+void LookupStage(const ForwardContext& context, PacketBurst& burst);    // flow entry
+void SelectStage(const ForwardContext& context, PacketBurst& burst);    // backend, flow rules
+void EncapStage(const ForwardContext& context, PacketBurst& burst);     // outer headers
+
+// Judges entries by the running generation and removes those that are over: `buckets` buckets of
+// the IPv4 table further than last time, and the same share of the IPv6 table. Returns how many
+// full passes over both ended.
+int SweepFlows(const ForwardContext& context, uint32_t buckets);
+
+}  // namespace penstock::lb
+
+#endif  // PENSTOCK_LB_PIPELINE_H_

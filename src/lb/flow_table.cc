@@ -1,0 +1,210 @@
+#include "penstock/lb/flow_table.h"
+
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+namespace penstock::lb {
+namespace {
+
+// A bit for each way whose tag is `tag`, lowest way first, spread over the bytes of a word: bit 7
+// of byte w belongs to way w.
+uint64_t MatchTags(const std::array<uint8_t, kWays>& tags, uint8_t tag) {
+  constexpr uint64_t kLow7 = 0x7F7F7F7F7F7F7F7F;
+  uint64_t word = 0;
+  std::memcpy(&word, tags.data(), sizeof(word));
+  const uint64_t difference = word ^ (tag * uint64_t{0x0101010101010101});
+  // Exact zero-byte test: no carry crosses a byte, so nothing but zero bytes is marked.
+  return ~(((difference & kLow7) + kLow7) | difference | kLow7);
+}
+
+template <typename Key>
+FlowEntry EntryOf(const FlowBucket<Key>& bucket, int way, base::Tick now) {
+  const auto w = static_cast<std::size_t>(way);
+  return {.backend = bucket.backend(way),
+          .age = static_cast<uint16_t>(now - bucket.last_seen[w]),
+          .state = bucket.state[w]};
+}
+
+bool IsConfirmed(uint8_t state) {
+  return (state & kFlowConfirmed) != 0;
+}
+
+// Chooses the way that a new, unconfirmed entry takes (03-datapath section 4).
+template <typename Key>
+class VictimSearch {
+ public:
+  using Result = typename FlowTableOf<Key>::InsertResult;
+
+  VictimSearch(const FlowBucket<Key>& bucket, base::Tick now, const FlowJudge<Key>& judge)
+      : bucket_(bucket), now_(now), judge_(judge) {
+    for (int way = 0; way < kWays; ++way) {
+      const uint8_t state = bucket.state[static_cast<std::size_t>(way)];
+      if ((state & kFlowUsed) == 0) {
+        free_ = way;
+      } else if (!IsConfirmed(state)) {
+        ++unconfirmed_;
+      }
+    }
+  }
+
+  [[nodiscard]] Result Choose(bool must_record) const {
+    const bool full_quota = unconfirmed_ >= kUnconfirmedWays;
+    if (free_ >= 0 && !full_quota) return {.way = free_, .event = FlowEvent::kInserted};
+    // With the quota used up, an unconfirmed entry has to make room for an unconfirmed one.
+    const auto oldest = [&](auto&& accepts) {
+      int best = -1;
+      base::Tick best_age = 0;
+      for (int way = 0; way < kWays; ++way) {
+        const FlowEntry entry = EntryOf(bucket_, way, now_);
+        if ((entry.state & kFlowUsed) == 0) continue;
+        if (full_quota && IsConfirmed(entry.state)) continue;
+        if (!accepts(bucket_.key[static_cast<std::size_t>(way)], entry)) continue;
+        if (best < 0 || entry.age > best_age) {
+          best = way;
+          best_age = entry.age;
+        }
+      }
+      return best;
+    };
+    const auto evict = [&](int way, FlowEvent event) {
+      return Result{.way = way, .event = event, .evicted = bucket_.backend(way)};
+    };
+    int way = oldest([&](const Key& k, const FlowEntry& e) { return judge_.IsOver(k, e); });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedExpired);
+    way = oldest([&](const Key& k, const FlowEntry& e) {
+      return !IsConfirmed(e.state) && judge_.IsRedundant(k, e);
+    });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedRedundant);
+    way = oldest([](const Key&, const FlowEntry& e) { return (e.state & kFlowSeenData) == 0; });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedSynOnly);
+    way = oldest([](const Key&, const FlowEntry& e) {
+      return (e.state & kFlowClosing) != 0 && e.age >= kClosingSilence;
+    });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedClosing);
+    way = oldest(
+        [&](const Key& k, const FlowEntry& e) { return must_record && judge_.IsRedundant(k, e); });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedRedundant);
+    way = oldest([](const Key&, const FlowEntry& e) { return !IsConfirmed(e.state); });
+    if (way >= 0) return evict(way, FlowEvent::kEvictedOldest);
+    return {.way = -1, .event = FlowEvent::kUntracked};
+  }
+
+ private:
+  const FlowBucket<Key>& bucket_;
+  base::Tick now_;
+  const FlowJudge<Key>& judge_;
+  int free_ = -1;
+  int unconfirmed_ = 0;
+};
+
+}  // namespace
+
+template <typename Key>
+std::size_t FlowTableOf<Key>::BytesFor(std::size_t entries) {
+  return std::bit_ceil((entries + kWays - 1) / kWays) * sizeof(Bucket);
+}
+
+template <typename Key>
+FlowTableOf<Key>::FlowTableOf(std::span<std::byte> memory)
+    : buckets_(reinterpret_cast<Bucket*>(memory.data())),
+      mask_(memory.size() / sizeof(Bucket) - 1) {}
+
+template <typename Key>
+bool FlowTableOf<Key>::Holds(FlowHash hash, int way, const Key& key) const {
+  const Bucket& bucket = BucketOf(hash);
+  const auto w = static_cast<std::size_t>(way);
+  return (bucket.state[w] & kFlowUsed) != 0 && bucket.key[w] == key;
+}
+
+template <typename Key>
+int FlowTableOf<Key>::Find(FlowHash hash, const Key& key) const {
+  const Bucket& bucket = BucketOf(hash);
+  for (uint64_t match = MatchTags(bucket.tag, hash.tag()); match != 0; match &= match - 1) {
+    const int way = std::countr_zero(match) / 8;
+    if (Holds(hash, way, key)) return way;
+  }
+  return -1;
+}
+
+template <typename Key>
+FlowEntry FlowTableOf<Key>::Entry(FlowHash hash, int way, base::Tick now) const {
+  return EntryOf(BucketOf(hash), way, now);
+}
+
+template <typename Key>
+void FlowTableOf<Key>::Update(FlowHash hash, int way, BackendId backend, uint8_t state,
+                              base::Tick now) {
+  Bucket& bucket = BucketOf(hash);
+  const auto w = static_cast<std::size_t>(way);
+  const auto seen = static_cast<uint16_t>(now);
+  const auto new_state = static_cast<uint8_t>(state | kFlowUsed);
+  // Most packets of a flow change nothing within a tick: then the line stays clean.
+  if (bucket.last_seen[w] != seen) bucket.last_seen[w] = seen;
+  if (bucket.state[w] != new_state) bucket.state[w] = new_state;
+  if (bucket.backend(way) != backend) bucket.set_backend(way, backend);
+}
+
+template <typename Key>
+typename FlowTableOf<Key>::InsertResult FlowTableOf<Key>::Insert(FlowHash hash, const Key& key,
+                                                                 BackendId backend, uint8_t state,
+                                                                 base::Tick now, bool must_record,
+                                                                 const Judge& judge) {
+  Bucket& bucket = BucketOf(hash);
+  const InsertResult result = VictimSearch<Key>(bucket, now, judge).Choose(must_record);
+  if (result.way < 0) return result;
+  const auto w = static_cast<std::size_t>(result.way);
+  if (result.event == FlowEvent::kInserted) size_.Increment();
+  bucket.tag[w] = hash.tag();
+  bucket.last_seen[w] = static_cast<uint16_t>(now);
+  bucket.set_backend(result.way, backend);
+  bucket.state[w] = static_cast<uint8_t>(state | kFlowUsed);
+  bucket.key[w] = key;
+  return result;
+}
+
+template <typename Key>
+void FlowTableOf<Key>::Sweep(uint32_t buckets, base::Tick now, const Judge& judge,
+                             const std::function<void(BackendId)>& erased) {
+  for (uint32_t i = 0; i < buckets; ++i) {
+    Bucket& bucket = buckets_[sweep_position_];
+    for (int way = 0; way < kWays; ++way) {
+      const auto w = static_cast<std::size_t>(way);
+      const FlowEntry entry = EntryOf(bucket, way, now);
+      if ((entry.state & kFlowUsed) == 0 || !judge.IsOver(bucket.key[w], entry)) continue;
+      bucket.state[w] = 0;
+      size_.Subtract(1);
+      erased(entry.backend);
+    }
+    if (sweep_position_++ < mask_) continue;
+    sweep_position_ = 0;
+    sweeps_.Increment();
+  }
+}
+
+template class FlowTableOf<FlowKey4>;
+template class FlowTableOf<FlowKey6>;
+
+FlowTable::FlowTable(Memory v4, std::size_t v4_bytes, Memory v6, std::size_t v6_bytes)
+    : v4_memory_(std::move(v4)),
+      v6_memory_(std::move(v6)),
+      v4_({v4_memory_.get(), v4_bytes}),
+      v6_({v6_memory_.get(), v6_bytes}) {}
+
+std::unique_ptr<FlowTable> FlowTable::Create(const Options& options, const Allocate& allocate) {
+  const std::size_t v4_bytes = FlowTableOf<FlowKey4>::BytesFor(options.v4_entries);
+  const std::size_t v6_bytes = FlowTableOf<FlowKey6>::BytesFor(options.v6_entries);
+  Memory v4 = allocate(v4_bytes);
+  Memory v6 = allocate(v6_bytes);
+  if (v4 == nullptr || v6 == nullptr) return nullptr;
+  return std::unique_ptr<FlowTable>(
+      new FlowTable(std::move(v4), v4_bytes, std::move(v6), v6_bytes));
+}
+
+FlowTable::Memory FlowTable::AllocateFromHeap(std::size_t bytes) {
+  void* memory = std::aligned_alloc(base::kCacheLine, bytes);
+  if (memory != nullptr) std::memset(memory, 0, bytes);
+  return {static_cast<std::byte*>(memory), [](std::byte* p) { std::free(p); }};
+}
+
+}  // namespace penstock::lb

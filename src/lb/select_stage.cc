@@ -1,0 +1,131 @@
+#include "lb/flow_judge.h"
+#include "lb/flow_rules.h"
+#include "lb/stages.h"
+#include "penstock/lb/pipeline.h"
+
+namespace penstock::lb {
+namespace {
+
+net::IpAddress SourceOf(const FlowKey4& key) {
+  return net::IpAddress::V4(base::be32_t::FromRaw(key.source));
+}
+net::IpAddress SourceOf(const FlowKey6& key) {
+  return net::IpAddress::V6(key.source);
+}
+
+net::IpAddress AddressOf(const Backend& backend) {
+  if (backend.family == net::Family::kIpv4) {
+    return net::IpAddress::V4(net::Load<net::Ipv4Header>(backend.outer.data()).destination);
+  }
+  return net::IpAddress::V6(net::Load<net::Ipv6Header>(backend.outer.data()).destination);
+}
+
+// Chooses the backend of one packet and keeps the flow table's books.
+template <typename Key>
+class Selector {
+ public:
+  Selector(const ForwardContext& context, PacketBurst& burst, std::size_t i, const Key& key)
+      : context_(context),
+        flows_(context.flows.of<Key>()),
+        burst_(burst),
+        i_(i),
+        key_(key),
+        service_(*context.services.service(burst.service[i])),
+        kind_(KindOf(burst.view[i])) {}
+
+  void Select() {
+    int way = burst_.way[i_];
+    // A packet before this one in the burst may have made this flow's entry, or taken its way.
+    if (way < 0 || !flows_.Holds(burst_.hash[i_], way, key_))
+      way = flows_.Find(burst_.hash[i_], key_);
+    if (way < 0) {
+      context_.flow_counters.Count(FlowEvent::kMiss);
+      ChooseByTable(way, {});
+      return;
+    }
+    const FlowEntry entry = flows_.Entry(burst_.hash[i_], way, context_.now);
+    if (!FollowsEntry(kind_, entry, context_.services.backend(entry.backend), service_)) {
+      context_.flow_counters.Count(FlowEvent::kRepicked);
+      ChooseByTable(way, entry);
+      return;
+    }
+    context_.flow_counters.Count(FlowEvent::kHit);
+    burst_.backend[i_] = entry.backend;
+    if (kind_ == PacketKind::kOdd) return;
+    const uint8_t state = StateAfter(kind_, burst_.view[i_].tcp_flags, entry);
+    flows_.Update(burst_.hash[i_], way, entry.backend, state, context_.now);
+  }
+
+ private:
+  // No entry, or one that this packet does not follow.
+  void ChooseByTable(int way, const FlowEntry& entry) {
+    const Pool& pool = context_.services.pool(service_.pool);
+    const uint32_t bits = SlotBits(key_, burst_.hash[i_], service_.hash, context_.services.key());
+    const Slot& slot = pool.table->Lookup(bits);
+    const MemberIndex owner = OwnerFor(kind_, slot);
+    if (owner == kNoMember) {
+      burst_.verdict[i_] = Verdict::kDropNoBackend;
+      return;
+    }
+    const BackendId id = pool.ids[owner];
+    const Backend& backend = context_.services.backend(id);
+    const net::IpAddress source = SourceOf(key_);
+    // RFC 2003 section 3.2: wrapping what comes from the tunnel's ends makes a loop.
+    if (context_.services.IsOwnAddress(source) || source == AddressOf(backend)) {
+      burst_.verdict[i_] = Verdict::kDropLoop;
+      return;
+    }
+    burst_.backend[i_] = id;
+    if (kind_ == PacketKind::kSyn || kind_ == PacketKind::kUdp) {
+      CountersOf(backend).new_flows.Increment();
+    }
+    if (Creates(kind_)) Record(way, entry, id, slot);
+  }
+
+  void Record(int way, const FlowEntry& entry, BackendId id, const Slot& slot) {
+    const uint8_t state = FirstState(kind_, burst_.view[i_].tcp_flags);
+    if (way >= 0) {
+      Forget(entry.backend);
+      CountersOf(context_.services.backend(id)).live_flows.Increment();
+      flows_.Update(burst_.hash[i_], way, id, state, context_.now);
+      return;
+    }
+    // The ACK that follows would go to the slot's previous owner if this SYN left no trace.
+    const bool must_record = kind_ == PacketKind::kSyn && slot.previous != kNoMember;
+    const GenerationJudge<Key> judge(context_.services);
+    const auto result =
+        flows_.Insert(burst_.hash[i_], key_, id, state, context_.now, must_record, judge);
+    context_.flow_counters.Count(result.event);
+    if (result.way < 0) {
+      if (must_record) context_.flow_counters.Count(FlowEvent::kNewFlowAtRisk);
+      return;
+    }
+    Forget(result.evicted);
+    CountersOf(context_.services.backend(id)).live_flows.Increment();
+  }
+
+  void Forget(BackendId id) {
+    const Backend& backend = context_.services.backend(id);
+    if (backend.counters != nullptr) CountersOf(backend).live_flows.Subtract(1);
+  }
+
+  BackendCounters& CountersOf(const Backend& backend) { return backend.counters[context_.worker]; }
+
+  const ForwardContext& context_;
+  FlowTableOf<Key>& flows_;
+  PacketBurst& burst_;
+  std::size_t i_;
+  const Key& key_;
+  const Service& service_;
+  PacketKind kind_;
+};
+
+}  // namespace
+
+void SelectStage(const ForwardContext& context, PacketBurst& burst) {
+  ForEachPending(burst, [&](std::size_t i) {
+    WithKey(burst, i, [&](auto& key) { Selector(context, burst, i, key).Select(); });
+  });
+}
+
+}  // namespace penstock::lb

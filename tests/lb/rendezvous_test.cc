@@ -1,0 +1,44 @@
+#include "lb/rendezvous.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+namespace penstock::lb {
+namespace {
+
+TEST(Rendezvous, LogarithmIsCloseToTheRealOne) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100000; ++i) {
+    const uint64_t u = random() >> (random() % 60);
+    const double real = 64 - std::log2(std::max<double>(static_cast<double>(u), 1));
+    EXPECT_NEAR(NegativeLog2(u) / 65536.0, real, 0.001) << u;
+  }
+}
+
+TEST(Rendezvous, LogarithmFallsAsTheNumberGrows) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 100000; ++i) {
+    const uint64_t a = random() >> (random() % 60);
+    const uint64_t b = a + random() % (UINT64_MAX - a);
+    EXPECT_GE(NegativeLog2(a), NegativeLog2(b));
+  }
+  EXPECT_EQ(NegativeLog2(0), NegativeLog2(1));
+}
+
+TEST(Rendezvous, WinsInProportionToWeight) {
+  std::mt19937_64 random(3);
+  int heavy = 0;
+  constexpr int kRounds = 100000;
+  for (int i = 0; i < kRounds; ++i) {
+    const Bid light{NegativeLog2(random()), 1};
+    const Bid triple{NegativeLog2(random()), 3};
+    if (triple.Beats(light)) ++heavy;
+  }
+  // Expect: three quarters, within 5 standard deviations (137 each).
+  EXPECT_NEAR(heavy, kRounds * 0.75, 5 * 137);
+}
+
+}  // namespace
+}  // namespace penstock::lb
