@@ -13,6 +13,11 @@ if(PENSTOCK_SANITIZE)
   target_link_options(penstock_options INTERFACE -fsanitize=${PENSTOCK_SANITIZE})
 endif()
 
+if(PENSTOCK_FUZZ)
+  # Coverage feedback in the libraries; the fuzzer's main comes in where fuzzers are linked.
+  target_compile_options(penstock_options INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 add_library(penstock_warnings INTERFACE)
 target_compile_options(penstock_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
   -Wsign-conversion -Wold-style-cast -Wnon-virtual-dtor -Woverloaded-virtual -Werror
