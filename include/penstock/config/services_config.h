@@ -1,0 +1,143 @@
+// What the fleet forwards, as plain values. The same content as penstock.v1.Config, with addresses
+// parsed and defaults filled in; what each value may be is checked by validate.h.
+
+#ifndef PENSTOCK_CONFIG_SERVICES_CONFIG_H_
+#define PENSTOCK_CONFIG_SERVICES_CONFIG_H_
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "penstock/net/address.h"
+
+namespace penstock::config {
+
+// What the operator wants of a backend, whatever its health.
+enum class AdminState : uint8_t {
+  kActive,    // takes new flows
+  kDraining,  // keeps its flows and takes no new ones
+  kDisabled,  // gets no packets at all; its flows are chosen anew
+};
+
+enum class Protocol : uint8_t { kTcp, kUdp };
+
+// How packets reach the backend.
+enum class Encapsulation : uint8_t { kIpip };
+
+// What selects the slot of the pool's table. Flows are tracked by the 5-tuple whatever this says.
+enum class HashKind : uint8_t {
+  kFiveTuple,
+  kSourceAddress,      // source address and VIP
+  kSourceAddressPort,  // source address, source port and VIP
+};
+
+// When no backend of the pool is usable for new flows.
+enum class OnNoBackend : uint8_t {
+  kDrop,
+  kUseAll,  // all active backends with a weight, whatever their health; else the draining ones
+};
+
+inline constexpr uint32_t kDefaultTableSize = 65537;
+inline constexpr uint32_t kMaxTableSize = 5000011;
+inline constexpr uint32_t kDefaultWeight = 100;
+// The sum of the weights of a full pool still fits 32 bits.
+inline constexpr uint32_t kMaxWeight = 65535;
+inline constexpr uint32_t kMaxBackendsPerPool = 65534;
+inline constexpr std::chrono::seconds kMinIdleTimeout{1};
+// Flow ages are 16-bit counts of seconds.
+inline constexpr std::chrono::seconds kMaxIdleTimeout{std::chrono::hours{8}};
+
+// A server that takes wrapped packets.
+struct Backend {
+  // Identifies the backend inside its pool. Its family is that of the outer header, and may differ
+  // from the service's.
+  net::IpAddress address{};
+
+  // Share of new flows relative to the pool's other backends, 0 to kMaxWeight. 0: no new flows.
+  uint32_t weight = kDefaultWeight;
+
+  // Optional; unique in the pool when not empty.
+  std::string name{};
+
+  // Notes for people and dashboards; forwarding does not look at them.
+  std::map<std::string, std::string> labels{};
+
+  // nullopt: an apply leaves the present state alone, and a new backend starts active.
+  std::optional<AdminState> state{};
+
+  friend bool operator==(const Backend&, const Backend&) = default;
+};
+
+// A set of backends with one lookup table, used by any number of services.
+struct Pool {
+  // Unique and stable.
+  std::string name{};
+
+  // Slots of the lookup table: a prime, at least the number of backends.
+  uint32_t table_size = kDefaultTableSize;
+
+  // In the order of the file, which has no meaning: equal sets are equal pools for forwarding.
+  std::vector<Backend> backends{};
+
+  friend bool operator==(const Pool&, const Pool&) = default;
+};
+
+// Times without a packet after which a flow is forgotten.
+struct IdleTimeout {
+  std::chrono::seconds tcp = std::chrono::minutes{15};
+  std::chrono::seconds udp{30};
+
+  friend bool operator==(const IdleTimeout&, const IdleTimeout&) = default;
+};
+
+// A virtual address, protocol and ports, and what happens to packets for it.
+struct Service {
+  // Unique and stable.
+  std::string name{};
+
+  // The virtual address (VIP).
+  net::IpAddress address{};
+
+  Protocol protocol = Protocol::kTcp;
+
+  // Destination ports in host order; at least one, none twice. No two services have an address,
+  // protocol and port in common.
+  std::vector<uint16_t> ports{};
+
+  // Name of a pool of the same configuration.
+  std::string pool{};
+
+  Encapsulation encapsulation = Encapsulation::kIpip;
+
+  HashKind hash = HashKind::kFiveTuple;
+
+  OnNoBackend on_no_backend = OnNoBackend::kDrop;
+
+  IdleTimeout idle_timeout{};
+
+  friend bool operator==(const Service&, const Service&) = default;
+};
+
+// What has to be equal on every host for the same packet to reach the same backend.
+struct Hash {
+  // Key of the flow hash; secret. Any text up to 255 bytes; empty is legal and warned about.
+  std::string seed{};
+
+  friend bool operator==(const Hash&, const Hash&) = default;
+};
+
+// The whole desired configuration. Without pools and services it is legal.
+struct ServicesConfig {
+  Hash hash{};
+  std::vector<Pool> pools{};
+  std::vector<Service> services{};
+
+  friend bool operator==(const ServicesConfig&, const ServicesConfig&) = default;
+};
+
+}  // namespace penstock::config
+
+#endif  // PENSTOCK_CONFIG_SERVICES_CONFIG_H_
