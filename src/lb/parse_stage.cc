@@ -21,7 +21,7 @@ constexpr std::array kVerdictOfStatus = {
     Verdict::kDropIpv6Extension,
     Verdict::kDropTtlZero,
     Verdict::kDropFragment,
-    Verdict::kDropTruncatedTransport,
+    Verdict::kDropMalformedTransport,
     Verdict::kDropUnknownProtocol,
 };
 static_assert(kVerdictOfStatus.size() ==

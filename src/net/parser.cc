@@ -19,7 +19,12 @@ ParseStatus ParseTransport(Cursor& cursor, PacketView& view) {
   view.tcp_flags = 0;
   if (view.protocol == kProtocolTcp) {
     TcpHeader tcp;
-    if (!cursor.Peek(tcp)) return ParseStatus::kTruncatedTransport;
+    if (!cursor.Peek(tcp)) return ParseStatus::kBadTransport;
+    // RFC 9293 section 3.1: the data offset covers the header, and the header is in the packet.
+    const std::size_t header_size = (tcp.data_offset >> 4) * 4U;
+    if (header_size < sizeof(tcp) || header_size > cursor.remaining()) {
+      return ParseStatus::kBadTransport;
+    }
     view.source_port = tcp.source_port;
     view.destination_port = tcp.destination_port;
     view.tcp_flags = tcp.flags;
@@ -28,7 +33,7 @@ ParseStatus ParseTransport(Cursor& cursor, PacketView& view) {
   if (view.protocol == kProtocolUdp) {
     // The UDP length and a zero checksum are the receiver's business (RFC 768); neither is used.
     UdpHeader udp;
-    if (!cursor.Peek(udp)) return ParseStatus::kTruncatedTransport;
+    if (!cursor.Peek(udp)) return ParseStatus::kBadTransport;
     view.source_port = udp.source_port;
     view.destination_port = udp.destination_port;
     return ParseStatus::kOk;

@@ -135,19 +135,31 @@ TEST(Parser, P03_LengthsThatLie) {
 
   Store(frame.data() + 16, base::be16_t(39));  // a TCP header less one byte
   FixIpv4Checksum(frame);
-  EXPECT_EQ(StatusOf(frame), ParseStatus::kTruncatedTransport);
+  EXPECT_EQ(StatusOf(frame), ParseStatus::kBadTransport);
 
   Bytes v6 = Frame(V6());
   Store(v6.data() + 18, base::be16_t(21));  // payload length beyond the frame
   EXPECT_EQ(StatusOf(v6), ParseStatus::kBadIpv6Header);
   Store(v6.data() + 18, base::be16_t(19));
-  EXPECT_EQ(StatusOf(v6), ParseStatus::kTruncatedTransport);
+  EXPECT_EQ(StatusOf(v6), ParseStatus::kBadTransport);
 
   PacketSpec udp;
   udp.protocol = kProtocolUdp;
   Bytes short_udp = Frame(udp);
   Store(short_udp.data() + 38, base::be16_t(65535));  // UDP length: the receiver's business
   EXPECT_EQ(StatusOf(short_udp), ParseStatus::kOk);
+}
+
+TEST(Parser, TcpDataOffsetMustCoverTheHeaderAndLieInThePacket) {
+  PacketSpec spec;
+  spec.payload = 4;
+  Bytes frame = Frame(spec);
+  for (const int words : {0, 4, 7, 15}) {
+    frame[14 + 20 + 12] = static_cast<uint8_t>(words << 4);
+    EXPECT_EQ(StatusOf(frame), ParseStatus::kBadTransport) << words;
+  }
+  frame[14 + 20 + 12] = 6 << 4;
+  EXPECT_EQ(StatusOf(frame), ParseStatus::kOk);
 }
 
 TEST(Parser, ChecksumIsCheckedUnlessTheDeviceDid) {

@@ -21,14 +21,14 @@ enum class ParseStatus : uint8_t {
   kTruncatedEthernet,  // shorter than an Ethernet header
   kVlan,               // tagged; not handled
   kUnknownEtherType,
-  kBadIpv4Header,       // truncated, version, IHL or total length (RFC 791, RFC 1122 3.2.1)
-  kBadIpv4Checksum,     // RFC 1122 3.2.1.2
-  kBadIpv6Header,       // truncated, version or payload length (RFC 8200 section 3)
-  kBadIpv6Extension,    // a chain of extension headers that is cut, too long, or out of bounds
-  kTtlZero,             // RFC 1812 5.3.1, RFC 8200 section 3
-  kFragment,            // part of a datagram (an atomic IPv6 fragment is whole, RFC 6946)
-  kTruncatedTransport,  // the IP length has no room for the TCP or UDP header
-  kUnknownProtocol,     // neither TCP, UDP nor ICMP
+  kBadIpv4Header,     // truncated, version, IHL or total length (RFC 791, RFC 1122 3.2.1)
+  kBadIpv4Checksum,   // RFC 1122 3.2.1.2
+  kBadIpv6Header,     // truncated, version or payload length (RFC 8200 section 3)
+  kBadIpv6Extension,  // a chain of extension headers that is cut, too long, or out of bounds
+  kTtlZero,           // RFC 1812 5.3.1, RFC 8200 section 3
+  kFragment,          // part of a datagram (an atomic IPv6 fragment is whole, RFC 6946)
+  kBadTransport,      // no room for the TCP or UDP header, or a TCP header that ends too early
+  kUnknownProtocol,   // neither TCP, UDP nor ICMP
 };
 
 // Where the parts of a packet lie. Offsets and lengths in bytes, offsets from the frame's start.
