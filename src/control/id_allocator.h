@@ -1,0 +1,49 @@
+// Small numbers for backends and services, none given again while a flow entry may still hold it.
+
+#ifndef PENSTOCK_CONTROL_ID_ALLOCATOR_H_
+#define PENSTOCK_CONTROL_ID_ALLOCATOR_H_
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <set>
+#include <vector>
+
+namespace penstock::control {
+
+// An entry written with the last packet under the old generation is seen by the first sweep that
+// starts afterwards; the sweep in progress at that moment may have passed its bucket already.
+inline constexpr uint64_t kQuarantineSweeps = 2;
+
+// Not thread safe.
+class IdAllocator {
+ public:
+  // Gives 1 to `max_id`.
+  explicit IdAllocator(uint32_t max_id) : max_id_(max_id) {}
+
+  // The lowest free id, so that tables indexed by it stay small; nullopt if all are in use or in
+  // quarantine. `sweeps` is DataplaneReader::CompletedSweeps().
+  [[nodiscard]] std::optional<uint32_t> Allocate(uint64_t sweeps);
+  // Takes back an id that no worker has ever seen.
+  void Return(uint32_t id) { free_.insert(id); }
+  // Takes back an id that the next acknowledged generation does not name.
+  void Retire(uint32_t id) { unacknowledged_.push_back(id); }
+  // Every worker runs a generation without the ids retired so far: their quarantine begins.
+  void Acknowledged(uint64_t sweeps);
+
+ private:
+  struct Quarantined {
+    uint32_t id;
+    uint64_t free_at;  // completed sweeps
+  };
+
+  const uint32_t max_id_;
+  uint32_t last_fresh_ = 0;
+  std::set<uint32_t> free_;
+  std::vector<uint32_t> unacknowledged_;
+  std::deque<Quarantined> quarantine_;  // in the order of free_at
+};
+
+}  // namespace penstock::control
+
+#endif  // PENSTOCK_CONTROL_ID_ALLOCATOR_H_

@@ -1,0 +1,113 @@
+#include "control/snapshot.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace penstock::control {
+namespace {
+
+using Variant = std::pair<std::string_view, config::OnNoBackend>;
+using PoolIndices = std::map<Variant, uint32_t>;
+
+lb::SlotHash ToLb(config::HashKind kind) {
+  switch (kind) {
+    case config::HashKind::kFiveTuple:
+      return lb::SlotHash::kFiveTuple;
+    case config::HashKind::kSourceAddress:
+      return lb::SlotHash::kSourceAddress;
+    case config::HashKind::kSourceAddressPort:
+      return lb::SlotHash::kSourceAddressPort;
+  }
+  return lb::SlotHash::kFiveTuple;
+}
+
+uint16_t ToTicks(std::chrono::seconds timeout) {
+  return static_cast<uint16_t>(timeout / base::kTickLength);
+}
+
+lb::EgressPort ToEgress(const config::PortConfig& port) {
+  lb::EgressPort egress{.mtu = port.mtu};
+  bool has_v4 = false;
+  bool has_v6 = false;
+  for (const net::IpPrefix& own : port.addresses) {
+    egress.addresses.push_back(own.address);
+    (own.address.IsV4() ? has_v4 : has_v6) = true;
+  }
+  const auto has_gateway = [&port](bool v4) {
+    return port.gateway_mac.has_value() ||
+           std::ranges::any_of(port.gateways,
+                               [v4](const net::IpAddress& next) { return next.IsV4() == v4; });
+  };
+  egress.reaches_v4 = has_v4 && has_gateway(true);
+  egress.reaches_v6 = has_v6 && has_gateway(false);
+  return egress;
+}
+
+lb::ServiceTableSpec::PoolSpec ToPoolSpec(std::shared_ptr<const lb::PoolTable> table,
+                                          const PoolIdentities& identities) {
+  lb::ServiceTableSpec::PoolSpec spec;
+  for (const lb::PoolMember& member : table->members()) {
+    const BackendIdentity& identity = *identities.at(member.address);
+    spec.ids.push_back(identity.id);
+    spec.counters.push_back(identity.counters.get());
+  }
+  spec.table = std::move(table);
+  return spec;
+}
+
+// A pool that no service uses is there too: flows of a service that has left it go on.
+PoolIndices AddPools(const RunningState& state, lb::ServiceTableSpec& spec) {
+  PoolIndices indices;
+  const auto add = [&](std::string_view name, config::OnNoBackend variant, const auto& table,
+                       const PoolIdentities& identities) {
+    indices[{name, variant}] = static_cast<uint32_t>(spec.pools.size());
+    spec.pools.push_back(ToPoolSpec(table, identities));
+  };
+  for (const auto& [name, tables] : state.tables) {
+    const PoolIdentities& identities = state.identities.pools.find(name)->second;
+    if (tables.drop_in_use || tables.use_all == nullptr) {
+      add(name, config::OnNoBackend::kDrop, tables.drop, identities);
+    }
+    if (tables.use_all != nullptr) {
+      add(name, config::OnNoBackend::kUseAll, tables.use_all, identities);
+    }
+    for (const auto& [address, identity] : identities) spec.keep_alive.push_back(identity);
+  }
+  return indices;
+}
+
+lb::ServiceTableSpec::ServiceSpec ToServiceSpec(const config::Service& service, lb::ServiceId id,
+                                                uint32_t pool) {
+  const bool tcp = service.protocol == config::Protocol::kTcp;
+  return {.address = service.address,
+          .protocol = tcp ? net::kProtocolTcp : net::kProtocolUdp,
+          .ports = service.ports,
+          .service = {.id = id,
+                      .pool = pool,
+                      .hash = ToLb(service.hash),
+                      .tcp_idle_timeout = ToTicks(service.idle_timeout.tcp),
+                      .udp_idle_timeout = ToTicks(service.idle_timeout.udp)}};
+}
+
+}  // namespace
+
+std::shared_ptr<const lb::ServiceTable> MakeSnapshot(const RunningState& state,
+                                                     const config::HostConfig& host) {
+  lb::ServiceTableSpec spec;
+  spec.key = state.key;
+  spec.generation = state.generation;
+  for (const config::PortConfig& port : host.dataplane.ports) spec.ports.push_back(ToEgress(port));
+  const PoolIndices pools = AddPools(state, spec);
+  for (const config::Service& service : state.config.services) {
+    const uint32_t pool = pools.at({service.pool, service.on_no_backend});
+    spec.services.push_back(
+        ToServiceSpec(service, state.identities.services.find(service.name)->second, pool));
+  }
+  return std::make_shared<const lb::ServiceTable>(std::move(spec));
+}
+
+}  // namespace penstock::control

@@ -1,0 +1,239 @@
+#include "dpdk/worker.h"
+
+#include <rte_ethdev.h>
+#include <rte_mbuf.h>
+
+#include <algorithm>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+#include "penstock/base/clock.h"
+
+namespace penstock::dpdk {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr nanoseconds kHousekeepingInterval = std::chrono::milliseconds(1);
+// A pass of the sweep over a flow table takes about this long.
+constexpr nanoseconds kSweepTime = std::chrono::seconds(1);
+// After a pause the sweep does not make up for more than this in one go: packets wait for it.
+constexpr nanoseconds kMaxSweepDebt = std::chrono::milliseconds(10);
+constexpr uint64_t kMillion = 1'000'000;
+
+// Verdicts whose packet leaves through its egress port.
+bool IsSent(lb::Verdict verdict) {
+  return verdict == lb::Verdict::kForward || verdict == lb::Verdict::kAnswerArp ||
+         verdict == lb::Verdict::kAnswerNdp;
+}
+
+void FillFromBuffer(const rte_mbuf& buffer, lb::PacketBurst& burst, std::size_t i) {
+  burst.data[i] = rte_pktmbuf_mtod(&buffer, uint8_t*);
+  burst.length[i] = buffer.data_len;
+  burst.headroom[i] = buffer.data_off;
+  burst.tailroom[i] = rte_pktmbuf_tailroom(&buffer);
+  const bool whole = buffer.nb_segs == 1 && buffer.pkt_len == buffer.data_len;
+  const bool verified =
+      (buffer.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
+  burst.flags[i] = static_cast<uint8_t>((whole ? 0 : lb::kMultiSegment) |
+                                        (verified ? lb::kChecksumVerified : 0));
+}
+
+// What the receive side noted about the packet does not hold for the one that leaves, and some of
+// it would be read as a request to the transmitting device.
+void WriteToBuffer(const lb::PacketBurst& burst, std::size_t i, rte_mbuf& buffer) {
+  buffer.data_off =
+      static_cast<uint16_t>(burst.data[i] - static_cast<const uint8_t*>(buffer.buf_addr));
+  buffer.data_len = burst.length[i];
+  buffer.pkt_len = burst.length[i];
+  buffer.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
+  buffer.tx_offload = 0;
+  buffer.packet_type = 0;
+  buffer.vlan_tci = 0;
+  buffer.vlan_tci_outer = 0;
+}
+
+}  // namespace
+
+Worker::Worker(Options options, SnapshotStore& snapshots, lb::Neighbors& neighbors,
+               std::unique_ptr<lb::FlowTable> flows)
+    : options_(std::move(options)),
+      snapshots_(snapshots),
+      neighbors_(neighbors),
+      flows_(std::move(flows)),
+      counters_(options_.ports.size()) {
+  progress_.heartbeat.Set(static_cast<uint64_t>(base::SinceStart().count()));
+}
+
+Worker::~Worker() = default;
+
+void Worker::Run() {
+  snapshots_.Register(options_.index);
+  while (!stop_.load(std::memory_order_relaxed)) {
+    const bool found = Iterate();
+    snapshots_.Quiescent(options_.index);
+    if (!found && options_.idle_sleep.count() > 0) Rest();
+  }
+  snapshots_.Unregister(options_.index);
+}
+
+// Returns whether there were packets on any port.
+bool Worker::Iterate() {
+  const nanoseconds now = base::SinceStart();
+  const lb::ForwardContext context{.services = snapshots_.Read(),
+                                   .flows = *flows_,
+                                   .neighbors = neighbors_,
+                                   .flow_counters = flow_counters_,
+                                   .worker = options_.index,
+                                   .now = base::ToTick(now)};
+  bool found = false;
+  for (uint8_t port = 0; port < options_.ports.size(); ++port) {
+    if (!Receive(port)) continue;
+    found = true;
+    lb::ForwardBurst(context, burst_);
+    Transmit();
+    CountVerdicts(port);
+  }
+  AccountBusy(found, now);
+  Housekeep(context, now);
+  return found;
+}
+
+bool Worker::Receive(uint8_t port) {
+  const uint16_t count =
+      rte_eth_rx_burst(options_.ports[port].id, static_cast<uint16_t>(options_.index),
+                       buffers_.data(), lb::kBurstSize);
+  if (count == 0) return false;
+  burst_.count = count;
+  burst_.port = port;
+  uint64_t bytes = 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i + 1 < count) base::Prefetch(rte_pktmbuf_mtod(buffers_[i + 1], const void*));
+    FillFromBuffer(*buffers_[i], burst_, i);
+    bytes += buffers_[i]->pkt_len;
+  }
+  counters_[port].received_packets.Add(count);
+  counters_[port].received_bytes.Add(bytes);
+  return true;
+}
+
+void Worker::Transmit() {
+  for (uint8_t port = 0; port < options_.ports.size(); ++port) TransmitThrough(port);
+  FreeUnsent();
+}
+
+// Hands the burst's packets for `port` to its queue, once. What that does not take is dropped: a
+// worker that waits for a slow link would lose packets of the others.
+void Worker::TransmitThrough(uint8_t port) {
+  Buffers batch;
+  std::array<uint8_t, lb::kBurstSize> packet;  // index into the burst
+  uint16_t wanted = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    if (!IsSent(burst_.verdict[i]) || burst_.egress_port[i] != port) continue;
+    WriteToBuffer(burst_, i, *buffers_[i]);
+    batch[wanted] = buffers_[i];
+    packet[wanted++] = static_cast<uint8_t>(i);
+  }
+  if (wanted == 0) return;
+  const uint16_t sent = rte_eth_tx_burst(
+      options_.ports[port].id, static_cast<uint16_t>(options_.index), batch.data(), wanted);
+  uint64_t bytes = 0;
+  for (uint16_t j = 0; j < sent; ++j) bytes += burst_.length[packet[j]];
+  for (uint16_t j = sent; j < wanted; ++j) burst_.verdict[packet[j]] = lb::Verdict::kDropTxFull;
+  counters_[port].transmitted_packets.Add(sent);
+  counters_[port].transmitted_bytes.Add(bytes);
+}
+
+void Worker::FreeUnsent() {
+  Buffers unsent;
+  unsigned count = 0;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    if (!IsSent(burst_.verdict[i])) unsent[count++] = buffers_[i];
+  }
+  if (count > 0) rte_pktmbuf_free_bulk(unsent.data(), count);
+}
+
+void Worker::CountVerdicts(uint8_t port) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    counters_[port].Count(burst_.verdict[i]);
+  }
+}
+
+void Worker::Housekeep(const lb::ForwardContext& context, nanoseconds now) {
+  const nanoseconds elapsed = now - housekept_;
+  if (elapsed < kHousekeepingInterval) return;
+  housekept_ = now;
+  const uint64_t buckets = flows_->v4().bucket_count();
+  const auto share = static_cast<uint64_t>(std::min(elapsed, kMaxSweepDebt).count());
+  const auto due =
+      static_cast<uint32_t>(buckets * share / static_cast<uint64_t>(kSweepTime.count()) + 1);
+  progress_.sweeps.Add(static_cast<uint64_t>(lb::SweepFlows(context, due)));
+  if (options_.index == 0) Solicit(context.now);
+  progress_.generation.Set(context.services.generation());
+  progress_.heartbeat.Set(static_cast<uint64_t>(now.count()));
+}
+
+// Ticks are seconds, and so is the rhythm of solicitations.
+void Worker::Solicit(base::Tick now) {
+  if (solicited_ == now + 1) return;
+  solicited_ = now + 1;
+  for (const lb::Solicitation& solicitation : neighbors_.DueSolicitations(now)) {
+    SendOwn(solicitation);
+  }
+}
+
+void Worker::SendOwn(const lb::Solicitation& solicitation) {
+  const PortHandle& port = options_.ports[solicitation.port];
+  lb::PortCounters& counters = counters_[solicitation.port];
+  rte_mbuf* buffer = rte_pktmbuf_alloc(port.pool);
+  if (buffer != nullptr) {
+    std::memcpy(rte_pktmbuf_append(buffer, solicitation.size), solicitation.frame.data(),
+                solicitation.size);
+    if (rte_eth_tx_burst(port.id, static_cast<uint16_t>(options_.index), &buffer, 1) == 1) {
+      counters.own_packets.Increment();
+      counters.transmitted_packets.Increment();
+      counters.transmitted_bytes.Add(solicitation.size);
+      return;
+    }
+  }
+  rte_pktmbuf_free(buffer);
+  counters.own_tx_full.Increment();
+}
+
+void Worker::AccountBusy(bool found, nanoseconds now) {
+  ++iterations_;
+  if (found) ++busy_iterations_;
+  const base::Tick second = base::ToTick(now);
+  if (second == busy_second_) return;
+  busy_second_ = second;
+  progress_.busy.Set(busy_iterations_ * kMillion / iterations_);
+  iterations_ = 0;
+  busy_iterations_ = 0;
+}
+
+// Nobody waits for a worker that sleeps, and it holds no configuration.
+void Worker::Rest() {
+  snapshots_.Offline(options_.index);
+  std::this_thread::sleep_for(options_.idle_sleep);
+  snapshots_.Online(options_.index);
+}
+
+lb::WorkerStatus Worker::ReadStatus() const {
+  const auto heartbeat = nanoseconds(static_cast<int64_t>(progress_.heartbeat.Read()));
+  const nanoseconds age = base::SinceStart() - heartbeat;
+  lb::WorkerStatus status;
+  status.index = options_.index;
+  status.core = options_.core;
+  status.busy = static_cast<double>(progress_.busy.Read()) / static_cast<double>(kMillion);
+  status.heartbeat_age = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::max(age, nanoseconds(0)));  // the worker may have written since
+  status.generation = progress_.generation.Read();
+  status.v4_flows = flows_->v4().size();
+  status.v4_capacity = flows_->v4().capacity();
+  status.v6_flows = flows_->v6().size();
+  status.v6_capacity = flows_->v6().capacity();
+  return status;
+}
+
+}  // namespace penstock::dpdk

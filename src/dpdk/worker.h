@@ -1,0 +1,106 @@
+// One core's loop: receive, forward, transmit, housekeeping, quiescent.
+
+#ifndef PENSTOCK_DPDK_WORKER_H_
+#define PENSTOCK_DPDK_WORKER_H_
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "dpdk/snapshot.h"
+#include "penstock/base/cache_line.h"
+#include "penstock/base/counter.h"
+#include "penstock/lb/burst.h"
+#include "penstock/lb/counters.h"
+#include "penstock/lb/flow_table.h"
+#include "penstock/lb/neighbors.h"
+#include "penstock/lb/pipeline.h"
+
+struct rte_mbuf;
+struct rte_mempool;
+
+namespace penstock::dpdk {
+
+// Thread safety: Run by the worker's own thread; everything const, and RequestStop, by any.
+class Worker {
+ public:
+  // A port as the worker uses it. Queue `index` of each is its own.
+  struct PortHandle {
+    uint16_t id = 0;              // DPDK's number
+    rte_mempool* pool = nullptr;  // for packets of our own making
+  };
+  struct Options {
+    int index = 0;
+    int core = 0;
+    std::vector<PortHandle> ports;  // in the order of penstockd.yaml
+    std::chrono::microseconds idle_sleep{0};
+  };
+
+  // REQUIRES: flows is not null; snapshots and neighbors outlive the worker.
+  Worker(Options options, SnapshotStore& snapshots, lb::Neighbors& neighbors,
+         std::unique_ptr<lb::FlowTable> flows);
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Forwards until RequestStop. Does not allocate, lock or log.
+  void Run();
+  void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
+
+  [[nodiscard]] lb::WorkerStatus ReadStatus() const;
+  [[nodiscard]] const lb::PortCounters& counters(std::size_t port) const { return counters_[port]; }
+  [[nodiscard]] const lb::FlowCounters& flow_counters() const { return flow_counters_; }
+  [[nodiscard]] uint64_t completed_sweeps() const { return progress_.sweeps.Read(); }
+
+ private:
+  // Written by the worker about each millisecond, read by any thread.
+  struct alignas(base::kCacheLine) Progress {
+    base::Counter heartbeat;   // nanoseconds since start
+    base::Counter busy;        // millionths of the iterations of the last whole second
+    base::Counter generation;  // that it runs
+    base::Counter sweeps;      // full passes over the flow tables
+  };
+  // What belongs to one burst beside the lb::PacketBurst; index i is its packet i.
+  using Buffers = std::array<rte_mbuf*, lb::kBurstSize>;
+
+  [[nodiscard]] bool Iterate();
+  [[nodiscard]] bool Receive(uint8_t port);
+  void Transmit();
+  void TransmitThrough(uint8_t port);
+  void FreeUnsent();
+  void CountVerdicts(uint8_t port);
+  void Housekeep(const lb::ForwardContext& context, std::chrono::nanoseconds now);
+  void Solicit(base::Tick now);
+  void SendOwn(const lb::Solicitation& solicitation);
+  void AccountBusy(bool found, std::chrono::nanoseconds now);
+  void Rest();
+
+  const Options options_;
+  SnapshotStore& snapshots_;
+  lb::Neighbors& neighbors_;
+  const std::unique_ptr<lb::FlowTable> flows_;
+
+  // The worker's own.
+  lb::PacketBurst burst_;
+  Buffers buffers_{};
+  std::chrono::nanoseconds housekept_{0};
+  base::Tick solicited_ = 0;
+  base::Tick busy_second_ = 0;
+  uint64_t iterations_ = 0;
+  uint64_t busy_iterations_ = 0;
+
+  // Written by this worker, read by any thread.
+  std::vector<lb::PortCounters> counters_;
+  lb::FlowCounters flow_counters_;
+  Progress progress_;
+
+  // Written by the main thread, read by the worker each iteration.
+  alignas(base::kCacheLine) std::atomic<bool> stop_ = false;
+};
+
+}  // namespace penstock::dpdk
+
+#endif  // PENSTOCK_DPDK_WORKER_H_
