@@ -1,0 +1,148 @@
+"""The penstock hosts: generated configuration, the daemon, and penstockctl on its socket."""
+
+import json
+import os
+import time
+
+from . import processes
+from .commands import run
+from .settings import BACKENDS, BALANCERS, VIP4, VIP6, LabError
+
+_READY_SECONDS = 20
+
+# Ordinary pages and a sleep when idle: several daemons share two cores with everything else.
+_PENSTOCKD = """\
+dataplane:
+  workers: [{core}]
+  memory: {{hugepages: false, megabytes: 256}}
+  flow_table: {{v4_entries_per_worker: 65536, v6_entries_per_worker: 65536}}
+  idle_sleep: 50us
+  ports:
+    - name: uplink
+      device: "{device}"
+      mtu: {mtu}
+      addresses: [{address4}/24, "{address6}/64"]
+      gateways: [{gateway4}, "{gateway6}"]
+control:
+  listen: ["unix:{socket}"]
+services_file: {services}
+"""
+
+# A long ring: a short one drops bursts where no counter shows it.
+_DEVICE = ("net_af_packet0,iface=eth0,blocksz=65536,framesz=2048,framecnt=8192,qpairs=1,"
+           "qdisc_bypass=0")
+
+_SERVICES = """\
+hash: {{seed: "lab"}}
+pools:
+  - name: web
+    table_size: 65537
+    backends:
+{web}
+  - name: web6
+    table_size: 65537
+    backends:
+{web6}
+services:
+  - {{name: web-http, address: {vip4}, protocol: tcp, ports: [80], pool: web,
+     encapsulation: ipip}}
+  - {{name: web6-http, address: "{vip6}", protocol: tcp, ports: [80], pool: web6,
+     encapsulation: ipip}}
+  - {{name: web-4in6, address: {vip4}, protocol: tcp, ports: [8046], pool: web6,
+     encapsulation: ipip}}
+  - {{name: web-6in4, address: "{vip6}", protocol: tcp, ports: [8064], pool: web,
+     encapsulation: ipip}}
+"""
+
+
+def start(settings):
+    """Starts both daemons and returns when both answer."""
+    for number, balancer in enumerate(BALANCERS):
+        start_one(settings, balancer, number)
+    for balancer in BALANCERS:
+        wait_ready(settings, balancer.name)
+
+
+def start_one(settings, balancer, number):
+    directory = settings.directory / balancer.name
+    directory.mkdir(parents=True, exist_ok=True)
+    services = settings.directory / "services.yaml"
+    services.write_text(_services(), encoding="ascii")
+    configuration = directory / "penstockd.yaml"
+    configuration.write_text(_PENSTOCKD.format(
+        core=(number + 1) % (os.cpu_count() or 1), device=_DEVICE, mtu=balancer.mtu,
+        address4=balancer.address4, address6=balancer.address6,
+        gateway4=balancer.gateway4, gateway6=balancer.gateway6,
+        socket=settings.socket(balancer.name), services=services), encoding="ascii")
+    # DPDK keeps its run-time files there, so that a killed daemon leaves none elsewhere.
+    processes.start(settings, f"penstockd-{balancer.name}", balancer.name,
+                    settings.program("penstockd"), "--config", configuration,
+                    environment={"RUNTIME_DIRECTORY": str(directory)})
+
+
+def wait_ready(settings, name):
+    process = f"penstockd-{name}"
+    deadline = time.monotonic() + _READY_SECONDS
+    while time.monotonic() < deadline:
+        if control(settings, name, "status", check=False).returncode == 0:
+            return
+        if not processes.is_running(settings, process):
+            break
+        time.sleep(0.05)
+    what = "does not answer" if processes.is_running(settings, process) else "ended"
+    raise LabError(f"penstockd on {name} {what}; the end of "
+                   f"{processes.log_path(settings, process)}:\n"
+                   f"{processes.log_tail(settings, process)}")
+
+
+def control(settings, name, *arguments, check=True):
+    """penstockctl against one host, JSON output. The socket is a file, so any namespace will do."""
+    return run(settings.program("penstockctl"), "--target", f"unix:{settings.socket(name)}",
+               "-o", "json", *arguments, check=check, timeout=30)
+
+
+def control_all(settings, *arguments):
+    for balancer in BALANCERS:
+        control(settings, balancer.name, *arguments)
+
+
+def get(settings, name, *arguments):
+    return json.loads(control(settings, name, *arguments).stdout)
+
+
+def pools(settings, name):
+    """{pool: fields} of one host."""
+    return {pool["name"]: pool for pool in get(settings, name, "get", "pools")["pools"]}
+
+
+def pool_backends(settings, name, pool):
+    """{address: fields} of one pool on one host. 64-bit numbers are strings (proto JSON)."""
+    listed = get(settings, name, "get", "backends")["backends"]
+    return {one["address"]: one for one in listed if one["pool"] == pool}
+
+
+def counters(settings, name):
+    """{dotted path: number} of every number in the answer of `counters`."""
+    flat = {}
+    _flatten("", get(settings, name, "counters"), flat)
+    return flat
+
+
+def _flatten(path, value, flat):
+    if isinstance(value, dict):
+        label = str(value.get("name", ""))
+        for key, inner in value.items():
+            _flatten(".".join(part for part in (path, label, key) if part), inner, flat)
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            named = isinstance(inner, dict) and "name" in inner
+            _flatten(path if named else f"{path}[{index}]", inner, flat)
+    elif not isinstance(value, bool) and str(value).lstrip("-").isdigit():
+        flat[path] = int(value)
+
+
+def _services():
+    web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}}}" for one in BACKENDS)
+    web6 = "\n".join(f'      - {{address: "{one.address6}", name: {one.name}}}'
+                     for one in BACKENDS)
+    return _SERVICES.format(web=web, web6=web6, vip4=VIP4, vip6=VIP6)
