@@ -63,6 +63,11 @@ int Main(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? kDone : kUsage;
   }
+  // A backup that did not fit on the disk is no backup.
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    std::fputs("penstockctl: the output could not be written\n", stderr);
+    return exit == kDone ? kDiffers : exit;
+  }
   return exit;
 }
 

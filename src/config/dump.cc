@@ -2,6 +2,7 @@
 
 #include <google/protobuf/duration.pb.h>
 #include <google/protobuf/message.h>
+#include <google/protobuf/text_format.h>
 
 #include <algorithm>
 #include <vector>
@@ -54,6 +55,15 @@ std::string ScalarMessage(const pb::Message& message) {
   return range != nullptr ? PortText(*range) : "null";
 }
 
+constexpr int kNotRepeated = -1;
+
+// Numbers that no file has, in what daemons answer: 64-bit ones and fractions.
+std::string NumberText(const pb::Message& message, const Field& field, int index) {
+  std::string text;
+  pb::TextFormat::PrintFieldValueToString(message, &field, index, &text);
+  return text;
+}
+
 std::string Scalar(const pb::Message& message, const Field& field) {
   const pb::Reflection* reflection = message.GetReflection();
   switch (field.cpp_type()) {
@@ -68,7 +78,7 @@ std::string Scalar(const pb::Message& message, const Field& field) {
     case Field::CPPTYPE_MESSAGE:
       return ScalarMessage(reflection->GetMessage(message, &field));
     default:
-      return "null";
+      return NumberText(message, field, kNotRepeated);
   }
 }
 
@@ -82,7 +92,7 @@ std::string RepeatedScalar(const pb::Message& message, const Field& field, int i
     case Field::CPPTYPE_MESSAGE:
       return ScalarMessage(reflection->GetRepeatedMessage(message, &field, index));
     default:
-      return "null";
+      return NumberText(message, field, index);
   }
 }
 

@@ -33,32 +33,43 @@ bool AnyCarries(const HostConfig& host, net::Family family) {
                      [&](const PortConfig& port) { return Carries(port, family); });
 }
 
+// The port of this host that has the address; null if none.
+const PortConfig* OwnerOf(const net::IpAddress& address, const HostConfig& host) {
+  for (const PortConfig& port : host.dataplane.ports) {
+    const bool has = std::any_of(port.addresses.begin(), port.addresses.end(),
+                                 [&](const net::IpPrefix& own) { return own.address == address; });
+    if (has) return &port;
+  }
+  return nullptr;
+}
+
 void CheckBackends(const ServicesConfig& config, const HostConfig& host, Violations& violations) {
   const bool v4 = AnyCarries(host, net::Family::kIpv4);
   const bool v6 = AnyCarries(host, net::Family::kIpv6);
-  if (v4 && v6) return;
   for (std::size_t i = 0; i < config.pools.size(); ++i) {
     const std::string path = Below(Item("pools", i), "backends");
     for (std::size_t j = 0; j < config.pools[i].backends.size(); ++j) {
-      const bool is_v4 = config.pools[i].backends[j].address.IsV4();
-      if (is_v4 ? v4 : v6) continue;
-      violations.push_back({Below(Item(path, j), "address"),
-                            Concat("no port of this host has an IPv", is_v4 ? 4 : 6,
-                                   " address and a gateway, so the backend cannot be reached")});
+      const net::IpAddress& address = config.pools[i].backends[j].address;
+      if (const PortConfig* port = OwnerOf(address, host); port != nullptr) {
+        violations.push_back({Below(Item(path, j), "address"),
+                              Concat(address.ToString(), " is an address of port ", port->name,
+                                     " of this host, which would send to itself")});
+      } else if (!(address.IsV4() ? v4 : v6)) {
+        violations.push_back({Below(Item(path, j), "address"),
+                              Concat("no port of this host has an IPv", address.IsV4() ? 4 : 6,
+                                     " address and a gateway, so the backend cannot be reached")});
+      }
     }
   }
 }
 
 void CheckVip(const Service& service, const std::string& path, const HostConfig& host,
               Violations& violations) {
-  for (const PortConfig& port : host.dataplane.ports) {
-    for (const net::IpPrefix& own : port.addresses) {
-      if (own.address != service.address) continue;
-      violations.push_back(
-          {Below(path, "address"), Concat(service.address.ToString(), " is an address of port ",
-                                          port.name, " of this host")});
-    }
-  }
+  const PortConfig* port = OwnerOf(service.address, host);
+  if (port == nullptr) return;
+  violations.push_back(
+      {Below(path, "address"),
+       Concat(service.address.ToString(), " is an address of port ", port->name, " of this host")});
 }
 
 // The largest outer header of a pool's backends; 0 without any.

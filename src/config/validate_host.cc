@@ -14,7 +14,7 @@ constexpr int kLastCore = 1023;  // what a cpu_set_t holds
 constexpr uint32_t kMinMegabytes = 64;
 constexpr uint32_t kMaxMegabytes = 1048576;
 constexpr uint32_t kMinFlows = 1024;
-constexpr uint32_t kMaxFlows = uint32_t{1} << 28;
+constexpr uint32_t kMaxFlows = uint32_t{1} << 27;
 constexpr uint16_t kMinMtu = 1280;  // RFC 8200 section 5
 constexpr uint16_t kMaxMtu = 9600;
 constexpr std::chrono::milliseconds kMaxIdleSleep{10};
@@ -29,6 +29,19 @@ net::IpAddress HostBits(const net::IpPrefix& prefix, bool bit) {
     address.bytes[i / 8] = bit ? static_cast<uint8_t>(cleared | mask) : cleared;
   }
   return address;
+}
+
+// What a device string opens: two packet sockets on one interface would each get every packet.
+// Other drivers may share an interface, by queues.
+std::string WhatItOpens(std::string_view device) {
+  constexpr std::string_view kPacketSocket = "net_af_packet";
+  constexpr std::string_view kInterface = "iface=";
+  const std::size_t at = device.find(kInterface);
+  if (!device.starts_with(kPacketSocket) || at == std::string_view::npos) {
+    return std::string(device);
+  }
+  const std::string_view rest = device.substr(at + kInterface.size());
+  return Concat(kPacketSocket, " on ", rest.substr(0, rest.find(',')));
 }
 
 class HostValidator {
@@ -92,7 +105,7 @@ class HostValidator {
     if (port.device.empty()) {
       Add(Below(path, "device"), "is required");
     } else {
-      devices_.Add(port.device, Below(path, "device"), violations_);
+      devices_.Add(WhatItOpens(port.device), Below(path, "device"), violations_);
     }
     if (port.mtu < kMinMtu || port.mtu > kMaxMtu) {
       Add(Below(path, "mtu"), Concat("is not in ", kMinMtu, "..", kMaxMtu));

@@ -62,6 +62,11 @@ absl::Status SetAdminState(std::string_view pool_name, const std::vector<std::st
   for (const std::string& wanted : backends) {
     config::Backend* backend = FindBackend(*pool, wanted);
     if (backend == nullptr) return NoSuchBackend(*pool, wanted);
+    if (backend->state == config::AdminState::kDisabled) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          "backend ", backend->address.ToString(),
+          " is disabled, and gets no packets at all; enable it with `state: active` in an apply"));
+    }
     backend->state = state;
   }
   if (force || !was_usable || std::ranges::any_of(pool->backends, IsUsable)) {

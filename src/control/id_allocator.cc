@@ -1,10 +1,23 @@
 #include "control/id_allocator.h"
 
-namespace penstock::control {
+#include <cstddef>
+#include <utility>
 
-std::optional<uint32_t> IdAllocator::Allocate(uint64_t sweeps) {
-  while (!quarantine_.empty() && quarantine_.front().free_at <= sweeps) {
-    free_.insert(quarantine_.front().id);
+namespace penstock::control {
+namespace {
+
+bool HavePassed(const lb::SweepCounts& sweeps, const lb::SweepCounts& wanted) {
+  for (std::size_t worker = 0; worker < wanted.size(); ++worker) {
+    if (sweeps[worker] < wanted[worker]) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<uint32_t> IdAllocator::Allocate(const lb::SweepCounts& sweeps) {
+  while (!quarantine_.empty() && HavePassed(sweeps, quarantine_.front().free_at)) {
+    free_.insert(quarantine_.front().ids.begin(), quarantine_.front().ids.end());
     quarantine_.pop_front();
   }
   if (!free_.empty()) return free_.extract(free_.begin()).value();
@@ -12,11 +25,11 @@ std::optional<uint32_t> IdAllocator::Allocate(uint64_t sweeps) {
   return ++last_fresh_;
 }
 
-void IdAllocator::Acknowledged(uint64_t sweeps) {
-  for (const uint32_t id : unacknowledged_) {
-    quarantine_.push_back({.id = id, .free_at = sweeps + kQuarantineSweeps});
-  }
-  unacknowledged_.clear();
+void IdAllocator::Acknowledged(const lb::SweepCounts& sweeps) {
+  if (unacknowledged_.empty()) return;
+  lb::SweepCounts free_at = sweeps;
+  for (uint64_t& count : free_at) count += kQuarantineSweeps;
+  quarantine_.push_back({std::exchange(unacknowledged_, {}), std::move(free_at)});
 }
 
 }  // namespace penstock::control

@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include "penstock/lb/dataplane.h"
+
 namespace penstock::control {
 
 // An entry written with the last packet under the old generation is seen by the first sweep that
@@ -23,25 +25,26 @@ class IdAllocator {
 
   // The lowest free id, so that tables indexed by it stay small; nullopt if all are in use or in
   // quarantine. `sweeps` is DataplaneReader::CompletedSweeps().
-  [[nodiscard]] std::optional<uint32_t> Allocate(uint64_t sweeps);
+  [[nodiscard]] std::optional<uint32_t> Allocate(const lb::SweepCounts& sweeps);
   // Takes back an id that no worker has ever seen.
   void Return(uint32_t id) { free_.insert(id); }
   // Takes back an id that the next acknowledged generation does not name.
   void Retire(uint32_t id) { unacknowledged_.push_back(id); }
   // Every worker runs a generation without the ids retired so far: their quarantine begins.
-  void Acknowledged(uint64_t sweeps);
+  void Acknowledged(const lb::SweepCounts& sweeps);
 
  private:
+  // Retired together, free together.
   struct Quarantined {
-    uint32_t id;
-    uint64_t free_at;  // completed sweeps
+    std::vector<uint32_t> ids;
+    lb::SweepCounts free_at;  // completed sweeps, by worker
   };
 
   const uint32_t max_id_;
   uint32_t last_fresh_ = 0;
   std::set<uint32_t> free_;
   std::vector<uint32_t> unacknowledged_;
-  std::deque<Quarantined> quarantine_;  // in the order of free_at
+  std::deque<Quarantined> quarantine_;  // in the order of free_at, which only grows
 };
 
 }  // namespace penstock::control

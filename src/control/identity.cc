@@ -18,7 +18,7 @@ const BackendIdentity* FindBackend(const Identities& all, const std::string& poo
 
 }  // namespace
 
-std::shared_ptr<BackendIdentity> IdentityRegistry::NewBackend(uint64_t sweeps) {
+std::shared_ptr<BackendIdentity> IdentityRegistry::NewBackend(const lb::SweepCounts& sweeps) {
   const std::optional<uint32_t> id = backend_ids_.Allocate(sweeps);
   if (!id.has_value()) return nullptr;
   auto identity = std::make_shared<BackendIdentity>();
@@ -28,7 +28,7 @@ std::shared_ptr<BackendIdentity> IdentityRegistry::NewBackend(uint64_t sweeps) {
 }
 
 bool IdentityRegistry::AssignBackends(const config::Pool& pool, const Identities& former,
-                                      uint64_t sweeps, Identities& next) {
+                                      const lb::SweepCounts& sweeps, Identities& next) {
   const auto known = former.pools.find(pool.name);
   PoolIdentities& assigned = next.pools[pool.name];
   for (const config::Backend& backend : pool.backends) {
@@ -45,7 +45,7 @@ bool IdentityRegistry::AssignBackends(const config::Pool& pool, const Identities
 }
 
 bool IdentityRegistry::AssignService(const std::string& name, const Identities& former,
-                                     uint64_t sweeps, Identities& next) {
+                                     const lb::SweepCounts& sweeps, Identities& next) {
   const auto same = former.services.find(name);
   const std::optional<uint32_t> id =
       same != former.services.end() ? std::optional(same->second) : service_ids_.Allocate(sweeps);
@@ -54,7 +54,8 @@ bool IdentityRegistry::AssignService(const std::string& name, const Identities& 
 }
 
 absl::StatusOr<Identities> IdentityRegistry::Assign(const config::ServicesConfig& config,
-                                                    const Identities& former, uint64_t sweeps) {
+                                                    const Identities& former,
+                                                    const lb::SweepCounts& sweeps) {
   Identities next;
   bool complete = true;
   for (const config::Pool& pool : config.pools) {
@@ -79,7 +80,7 @@ void IdentityRegistry::Replaced(const Identities& former, const Identities& next
       [this](uint32_t id) { service_ids_.Retire(id); });
 }
 
-void IdentityRegistry::Acknowledged(uint64_t sweeps) {
+void IdentityRegistry::Acknowledged(const lb::SweepCounts& sweeps) {
   backend_ids_.Acknowledged(sweeps);
   service_ids_.Acknowledged(sweeps);
 }

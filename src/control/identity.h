@@ -44,18 +44,19 @@ class IdentityRegistry {
   // Identities for `config`: those of `former` where they are the same, else new ones.
   // RESOURCE_EXHAUSTED when no id is left; then nothing is taken.
   [[nodiscard]] absl::StatusOr<Identities> Assign(const config::ServicesConfig& config,
-                                                  const Identities& former, uint64_t sweeps);
+                                                  const Identities& former,
+                                                  const lb::SweepCounts& sweeps);
   // `next` was handed over in place of `former`: what only `former` has is retired.
   void Replaced(const Identities& former, const Identities& next);
   // Every worker runs the generation last handed over.
-  void Acknowledged(uint64_t sweeps);
+  void Acknowledged(const lb::SweepCounts& sweeps);
 
  private:
-  [[nodiscard]] std::shared_ptr<BackendIdentity> NewBackend(uint64_t sweeps);
+  [[nodiscard]] std::shared_ptr<BackendIdentity> NewBackend(const lb::SweepCounts& sweeps);
   [[nodiscard]] bool AssignBackends(const config::Pool& pool, const Identities& former,
-                                    uint64_t sweeps, Identities& next);
+                                    const lb::SweepCounts& sweeps, Identities& next);
   [[nodiscard]] bool AssignService(const std::string& name, const Identities& former,
-                                   uint64_t sweeps, Identities& next);
+                                   const lb::SweepCounts& sweeps, Identities& next);
   template <typename TakeBackend, typename TakeService>
   static void ForEachOnlyIn(const Identities& one, const Identities& other,
                             TakeBackend take_backend, TakeService take_service);

@@ -14,10 +14,8 @@ PortView ViewOf(lb::PortStatus status, const std::vector<config::PortConfig>& co
   if (port != configured.end()) {
     for (const net::IpPrefix& own : port->addresses) view.addresses.push_back(own.ToString());
     for (const net::IpAddress& next : port->gateways) {
-      const bool known = next.IsV4() ? status.gateway_v4_known : status.gateway_v6_known;
-      view.gateways.push_back({.address = next,
-                               .known = known || port->gateway_mac.has_value(),
-                               .mac = port->gateway_mac.value_or(net::MacAddress{})});
+      view.gateways.push_back(
+          {.address = next, .mac = next.IsV4() ? status.gateway_v4 : status.gateway_v6});
     }
   }
   view.status = std::move(status);

@@ -138,8 +138,8 @@ std::vector<lb::PortStatus> Dataplane::ReadPorts() const {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     lb::PortStatus status = ports_[i]->ReadStatus();
     const auto port = static_cast<uint8_t>(i);
-    status.gateway_v4_known = neighbors_->NextHop(port, net::Family::kIpv4).has_value();
-    status.gateway_v6_known = neighbors_->NextHop(port, net::Family::kIpv6).has_value();
+    status.gateway_v4 = neighbors_->NextHop(port, net::Family::kIpv4);
+    status.gateway_v6 = neighbors_->NextHop(port, net::Family::kIpv6);
     all.push_back(std::move(status));
   }
   return all;
@@ -185,12 +185,12 @@ lb::CounterTotals Dataplane::ReadCounters() const {
   return totals;
 }
 
-uint64_t Dataplane::CompletedSweeps() const {
-  uint64_t fewest = UINT64_MAX;
+lb::SweepCounts Dataplane::CompletedSweeps() const {
+  lb::SweepCounts sweeps;
   for (const std::unique_ptr<Worker>& worker : workers_) {
-    fewest = std::min(fewest, worker->completed_sweeps());
+    sweeps.push_back(worker->flows().CompletedSweeps());
   }
-  return workers_.empty() ? 0 : fewest;
+  return sweeps;
 }
 
 uint32_t Dataplane::BuffersInUse() const {

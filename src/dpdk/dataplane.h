@@ -42,7 +42,7 @@ class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader
   [[nodiscard]] std::vector<lb::PortStatus> ReadPorts() const override;
   [[nodiscard]] std::vector<lb::WorkerStatus> ReadWorkers() const override;
   [[nodiscard]] lb::CounterTotals ReadCounters() const override;
-  [[nodiscard]] uint64_t CompletedSweeps() const override;
+  [[nodiscard]] lb::SweepCounts CompletedSweeps() const override;
 
   // Packet buffers of all ports that are somewhere on their way.
   [[nodiscard]] uint32_t BuffersInUse() const;

@@ -35,7 +35,7 @@ absl::Status CheckHost(const config::DataplaneConfig& config, std::size_t worker
     return StartError(fmt::format("{} workers are more than DPDK was built for", workers),
                       fmt::format("at most {} cores in dataplane.workers", RTE_MAX_LCORE - 1));
   }
-  absl::Status status = CheckHugepages(config.memory);
+  absl::Status status = CheckMemory(config.memory);
   for (const config::PortConfig& port : config.ports) {
     if (status.ok()) status = CheckDevice(port);
   }

@@ -45,6 +45,18 @@ absl::Status CheckCore(int core, const std::set<int>& allowed) {
                     fix + ", or widen its CPU affinity (taskset, CPUAffinity=)");
 }
 
+// Mebibytes that the kernel can give without swapping.
+uint64_t AvailableMegabytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string name;
+  uint64_t kilobytes = 0;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream(line) >> name >> kilobytes;
+    if (name == "MemAvailable:") return kilobytes / 1024;
+  }
+  return 0;
+}
+
 // Mebibytes in free hugepages of all sizes.
 uint64_t FreeHugepageMegabytes() {
   uint64_t free_kilobytes = 0;
@@ -110,8 +122,20 @@ absl::StatusOr<std::vector<int>> WorkerCores(const config::DataplaneConfig& conf
   return config.workers;
 }
 
-absl::Status CheckHugepages(const config::MemoryConfig& memory) {
-  if (!memory.hugepages) return absl::OkStatus();
+namespace {
+
+absl::Status CheckOrdinaryMemory(const config::MemoryConfig& memory) {
+  const uint64_t available = AvailableMegabytes();
+  if (available >= memory.megabytes) return absl::OkStatus();
+  return StartError(fmt::format("dataplane.memory wants {} MB and {} MB are available",
+                                memory.megabytes, available),
+                    "a smaller dataplane.memory.megabytes");
+}
+
+}  // namespace
+
+absl::Status CheckMemory(const config::MemoryConfig& memory) {
+  if (!memory.hugepages) return CheckOrdinaryMemory(memory);
   const uint64_t free_megabytes = FreeHugepageMegabytes();
   if (free_megabytes >= memory.megabytes) return absl::OkStatus();
   return StartError(

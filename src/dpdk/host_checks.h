@@ -23,8 +23,8 @@ namespace penstock::dpdk {
 // allowed.
 [[nodiscard]] absl::StatusOr<std::vector<int>> WorkerCores(const config::DataplaneConfig& config);
 
-// Enough free hugepages of any size; nothing to check when they are not used.
-[[nodiscard]] absl::Status CheckHugepages(const config::MemoryConfig& memory);
+// Enough free hugepages of any size, or of ordinary memory: DPDK would take what there is and more.
+[[nodiscard]] absl::Status CheckMemory(const config::MemoryConfig& memory);
 
 // That the device is there to be opened: the PCI function and a driver DPDK can use, or the network
 // interface that a virtual device names.

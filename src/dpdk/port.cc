@@ -100,8 +100,8 @@ absl::Status Port::Configure() {
   if (status.ok()) status = ConfigureDevice(info);
   if (status.ok()) status = CreatePool();
   if (status.ok()) status = SetUpQueues(info);
+  if (status.ok()) status = SetMtu();
   if (!status.ok()) return status;
-  SetMtu();
   rte_ether_addr address{};
   rte_eth_macaddr_get(id_, &address);
   std::copy_n(address.addr_bytes, mac_.bytes.size(), mac_.bytes.begin());
@@ -162,13 +162,19 @@ absl::Status Port::SetUpQueues(const rte_eth_dev_info& info) {
   return absl::OkStatus();
 }
 
-// Some drivers refuse and send large frames all the same (net_af_packet): the size of what we send
-// is checked by the packet path, whatever the device says.
-void Port::SetMtu() {
-  if (const int error = rte_eth_dev_set_mtu(id_, options_.config.mtu); error != 0) {
-    spdlog::info("port {}: {} does not set an MTU of {} ({}); set it on the link below",
-                 options_.config.name, driver_, options_.config.mtu, rte_strerror(-error));
+// Virtual drivers may refuse and send large frames all the same (net_af_packet): the packet path
+// checks the size, and the link below decides. A NIC that refuses would lose large frames where no
+// counter shows it.
+absl::Status Port::SetMtu() {
+  const int error = rte_eth_dev_set_mtu(id_, options_.config.mtu);
+  if (error == 0) return absl::OkStatus();
+  if (IsPciAddress(options_.config.device)) {
+    return DeviceError(options_.config, fmt::format("setting an MTU of {}", options_.config.mtu),
+                       error);
   }
+  spdlog::info("port {}: {} does not set an MTU of {} ({}); set it on the link below",
+               options_.config.name, driver_, options_.config.mtu, rte_strerror(-error));
+  return absl::OkStatus();
 }
 
 // Neighbor solicitations go to a multicast address (RFC 4861 section 7.2.2).

@@ -60,7 +60,7 @@ class Port {
   [[nodiscard]] absl::Status ConfigureDevice(const rte_eth_dev_info& info);
   [[nodiscard]] absl::Status CreatePool();
   [[nodiscard]] absl::Status SetUpQueues(const rte_eth_dev_info& info);
-  void SetMtu();
+  [[nodiscard]] absl::Status SetMtu();
   void ReceiveMulticast();
 
   const Options options_;

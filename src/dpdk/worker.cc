@@ -19,7 +19,7 @@ constexpr nanoseconds kHousekeepingInterval = std::chrono::milliseconds(1);
 // A pass of the sweep over a flow table takes about this long.
 constexpr nanoseconds kSweepTime = std::chrono::seconds(1);
 // After a pause the sweep does not make up for more than this in one go: packets wait for it.
-constexpr nanoseconds kMaxSweepDebt = std::chrono::milliseconds(10);
+constexpr nanoseconds kMaxSweepDebt = std::chrono::milliseconds(2);
 constexpr uint64_t kMillion = 1'000'000;
 
 // Verdicts whose packet leaves through its egress port.
@@ -168,7 +168,7 @@ void Worker::Housekeep(const lb::ForwardContext& context, nanoseconds now) {
   const auto share = static_cast<uint64_t>(std::min(elapsed, kMaxSweepDebt).count());
   const auto due =
       static_cast<uint32_t>(buckets * share / static_cast<uint64_t>(kSweepTime.count()) + 1);
-  progress_.sweeps.Add(static_cast<uint64_t>(lb::SweepFlows(context, due)));
+  lb::SweepFlows(context, due);
   if (options_.index == 0) Solicit(context.now);
   progress_.generation.Set(context.services.generation());
   progress_.heartbeat.Set(static_cast<uint64_t>(now.count()));
@@ -178,9 +178,7 @@ void Worker::Housekeep(const lb::ForwardContext& context, nanoseconds now) {
 void Worker::Solicit(base::Tick now) {
   if (solicited_ == now + 1) return;
   solicited_ = now + 1;
-  for (const lb::Solicitation& solicitation : neighbors_.DueSolicitations(now)) {
-    SendOwn(solicitation);
-  }
+  neighbors_.DueSolicitations(now, [this](const lb::Solicitation& due) { SendOwn(due); });
 }
 
 void Worker::SendOwn(const lb::Solicitation& solicitation) {

@@ -53,7 +53,7 @@ class Worker {
   [[nodiscard]] lb::WorkerStatus ReadStatus() const;
   [[nodiscard]] const lb::PortCounters& counters(std::size_t port) const { return counters_[port]; }
   [[nodiscard]] const lb::FlowCounters& flow_counters() const { return flow_counters_; }
-  [[nodiscard]] uint64_t completed_sweeps() const { return progress_.sweeps.Read(); }
+  [[nodiscard]] const lb::FlowTable& flows() const { return *flows_; }
 
  private:
   // Written by the worker about each millisecond, read by any thread.
@@ -61,7 +61,6 @@ class Worker {
     base::Counter heartbeat;   // nanoseconds since start
     base::Counter busy;        // millionths of the iterations of the last whole second
     base::Counter generation;  // that it runs
-    base::Counter sweeps;      // full passes over the flow tables
   };
   // What belongs to one burst beside the lb::PacketBurst; index i is its packet i.
   using Buffers = std::array<rte_mbuf*, lb::kBurstSize>;

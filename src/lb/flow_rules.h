@@ -1,4 +1,4 @@
-// What an entry means for a packet, and a packet for its entry (03-datapath section 2, rule 3).
+// What an entry means for a packet, and a packet for its entry (docs/CONSISTENCY.md).
 // Pure decisions; SelectStage carries them out.
 
 #ifndef PENSTOCK_LB_FLOW_RULES_H_

@@ -30,7 +30,7 @@ bool IsConfirmed(uint8_t state) {
   return (state & kFlowConfirmed) != 0;
 }
 
-// Chooses the way that a new, unconfirmed entry takes (03-datapath section 4).
+// Chooses the way that a new, unconfirmed entry takes (docs/CONSISTENCY.md, "Who gives way").
 template <typename Key>
 class VictimSearch {
  public:
@@ -38,64 +38,87 @@ class VictimSearch {
 
   VictimSearch(const FlowBucket<Key>& bucket, base::Tick now, const FlowJudge<Key>& judge)
       : bucket_(bucket), now_(now), judge_(judge) {
+    int unconfirmed = 0;
     for (int way = 0; way < kWays; ++way) {
       const uint8_t state = bucket.state[static_cast<std::size_t>(way)];
       if ((state & kFlowUsed) == 0) {
         free_ = way;
       } else if (!IsConfirmed(state)) {
-        ++unconfirmed_;
+        ++unconfirmed;
       }
     }
+    // With the quota used up, an unconfirmed entry has to make room for an unconfirmed one.
+    quota_used_ = unconfirmed >= kUnconfirmedWays;
   }
 
   [[nodiscard]] Result Choose(bool must_record) const {
-    const bool full_quota = unconfirmed_ >= kUnconfirmedWays;
-    if (free_ >= 0 && !full_quota) return {.way = free_, .event = FlowEvent::kInserted};
-    // With the quota used up, an unconfirmed entry has to make room for an unconfirmed one.
-    const auto oldest = [&](auto&& accepts) {
-      int best = -1;
-      base::Tick best_age = 0;
-      for (int way = 0; way < kWays; ++way) {
-        const FlowEntry entry = EntryOf(bucket_, way, now_);
-        if ((entry.state & kFlowUsed) == 0) continue;
-        if (full_quota && IsConfirmed(entry.state)) continue;
-        if (!accepts(bucket_.key[static_cast<std::size_t>(way)], entry)) continue;
-        if (best < 0 || entry.age > best_age) {
-          best = way;
-          best_age = entry.age;
-        }
-      }
-      return best;
-    };
-    const auto evict = [&](int way, FlowEvent event) {
-      return Result{.way = way, .event = event, .evicted = bucket_.backend(way)};
-    };
-    int way = oldest([&](const Key& k, const FlowEntry& e) { return judge_.IsOver(k, e); });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedExpired);
-    way = oldest([&](const Key& k, const FlowEntry& e) {
+    if (free_ >= 0 && !quota_used_) return {.way = free_, .event = FlowEvent::kInserted};
+    const auto over = [&](const Key& k, const FlowEntry& e) { return judge_.IsOver(k, e); };
+    if (const int way = Oldest(over); way >= 0) return Evict(way, FlowEvent::kEvictedExpired);
+    const auto redundant = [&](const Key& k, const FlowEntry& e) {
       return !IsConfirmed(e.state) && judge_.IsRedundant(k, e);
-    });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedRedundant);
-    way = oldest([](const Key&, const FlowEntry& e) { return (e.state & kFlowSeenData) == 0; });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedSynOnly);
-    way = oldest([](const Key&, const FlowEntry& e) {
-      return (e.state & kFlowClosing) != 0 && e.age >= kClosingSilence;
-    });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedClosing);
-    way = oldest(
-        [&](const Key& k, const FlowEntry& e) { return must_record && judge_.IsRedundant(k, e); });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedRedundant);
-    way = oldest([](const Key&, const FlowEntry& e) { return !IsConfirmed(e.state); });
-    if (way >= 0) return evict(way, FlowEvent::kEvictedOldest);
-    return {.way = -1, .event = FlowEvent::kUntracked};
+    };
+    if (const int way = Oldest(redundant); way >= 0) {
+      return Evict(way, FlowEvent::kEvictedRedundant);
+    }
+    const auto syn_only = [](const Key&, const FlowEntry& e) { return IsSynOnly(e.state); };
+    if (const int way = Oldest(syn_only); way >= 0) {
+      // Not redundant, as was just asked: its ACK will miss it.
+      return Evict(way, FlowEvent::kEvictedSynOnly, /*risks_new_flow=*/true);
+    }
+    return ChooseAmongSeen(must_record);
   }
 
  private:
+  static bool IsSynOnly(uint8_t state) { return (state & kFlowSeenData) == 0; }
+
+  // Every candidate has been seen with data, or is confirmed.
+  [[nodiscard]] Result ChooseAmongSeen(bool must_record) const {
+    const auto closing = [](const Key&, const FlowEntry& e) {
+      return (e.state & kFlowClosing) != 0 && e.age >= kClosingSilence;
+    };
+    if (const int way = Oldest(closing); way >= 0) return Evict(way, FlowEvent::kEvictedClosing);
+    const auto redundant = [&](const Key& k, const FlowEntry& e) {
+      return must_record && judge_.IsRedundant(k, e);
+    };
+    if (const int way = Oldest(redundant); way >= 0) {
+      return Evict(way, FlowEvent::kEvictedRedundant);
+    }
+    const auto unconfirmed = [](const Key&, const FlowEntry& e) { return !IsConfirmed(e.state); };
+    if (const int way = Oldest(unconfirmed); way >= 0) return Evict(way, FlowEvent::kEvictedOldest);
+    return {.way = -1, .event = FlowEvent::kUntracked, .risks_new_flow = must_record};
+  }
+
+  // The least recently used way among the candidates that `accepts` takes; -1: none.
+  template <typename Accepts>
+  [[nodiscard]] int Oldest(const Accepts& accepts) const {
+    int best = -1;
+    base::Tick best_age = 0;
+    for (int way = 0; way < kWays; ++way) {
+      const FlowEntry entry = EntryOf(bucket_, way, now_);
+      if ((entry.state & kFlowUsed) == 0) continue;
+      if (quota_used_ && IsConfirmed(entry.state)) continue;
+      if (!accepts(bucket_.key[static_cast<std::size_t>(way)], entry)) continue;
+      if (best < 0 || entry.age > best_age) {
+        best = way;
+        best_age = entry.age;
+      }
+    }
+    return best;
+  }
+
+  [[nodiscard]] Result Evict(int way, FlowEvent event, bool risks_new_flow = false) const {
+    return {.way = way,
+            .event = event,
+            .evicted = bucket_.backend(way),
+            .risks_new_flow = risks_new_flow};
+  }
+
   const FlowBucket<Key>& bucket_;
   base::Tick now_;
   const FlowJudge<Key>& judge_;
   int free_ = -1;
-  int unconfirmed_ = 0;
+  bool quota_used_ = false;
 };
 
 }  // namespace

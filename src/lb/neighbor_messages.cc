@@ -126,13 +126,17 @@ std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> frame,
   if (!ChecksumHolds(ip, frame.subspan(l4_offset))) return std::nullopt;
   NeighborView view;
   view.solicitation = message.type == net::kNeighborSolicitation;
+  view.override_known = (message.flags.value() & kOverrideFlag) != 0;
   view.target = message.target;
   view.source = net::IpAddress::V6(ip.source);
   view.link_address = ethernet.source;
-  if (net::IpAddress::V6(message.target).IsMulticast()) return std::nullopt;
+  if (net::IpAddress::V6(message.target).IsMulticast() || view.source.IsMulticast()) {
+    return std::nullopt;
+  }
   bool has_link_address = false;
   const uint8_t wanted = view.solicitation ? kSourceLinkAddress : kTargetLinkAddress;
   if (!ReadOptions(cursor, wanted, view, has_link_address)) return std::nullopt;
+  if (view.link_address.IsMulticast() || view.link_address.IsZero()) return std::nullopt;
   // Duplicate address detection asks a solicited-node group and gives no link-layer address.
   const bool probes = view.solicitation && view.source.IsUnspecified();
   if (probes && (has_link_address || ip.destination != SolicitedNode(message.target))) {

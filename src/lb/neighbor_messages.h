@@ -23,6 +23,7 @@ void WriteArpReply(const net::ArpPacket& request, const net::MacAddress& own,
 // What neighbor solicitations and advertisements say.
 struct NeighborView {
   bool solicitation = false;
+  bool override_known = false;  // advertisements: replaces a known link-layer address
   std::array<uint8_t, 16> target{};
   net::IpAddress source;
   // From the link-layer address option, or where there is none, the frame's source.

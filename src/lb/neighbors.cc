@@ -92,7 +92,8 @@ void Neighbors::Learn(Port& port, const net::IpAddress& address, const net::MacA
                       base::Tick now) {
   auto& gateway = port.gateways[static_cast<std::size_t>(address.family)];
   if (gateway == nullptr || gateway->fixed || gateway->address != address) return;
-  if (mac.IsMulticast() || mac.IsZero()) return;
+  // Nobody's address, or a loop to ourselves.
+  if (mac.IsMulticast() || mac.IsZero() || mac == port.mac) return;
   gateway->mac.store(Pack(mac), std::memory_order_relaxed);
   gateway->confirmed.store(now, std::memory_order_relaxed);
 }
@@ -120,7 +121,12 @@ Verdict Neighbors::HandleIcmpv6(uint8_t port_index, std::span<uint8_t> frame, ui
   if (!message) return Verdict::kDropMalformedNeighbor;
   const auto target = net::IpAddress::V6(message->target);
   if (!message->solicitation) {
-    if (!IsOurs(port, target)) Learn(port, target, message->link_address, now);
+    // RFC 4861 section 7.2.5: without the override flag, what is known stays.
+    const auto known = NextHop(port_index, net::Family::kIpv6);
+    const bool replaces = known && *known != message->link_address;
+    if (!IsOurs(port, target) && (message->override_known || !replaces)) {
+      Learn(port, target, message->link_address, now);
+    }
     return Verdict::kLearnNeighbor;
   }
   if (!message->source.IsUnspecified()) Learn(port, message->source, message->link_address, now);
@@ -132,30 +138,36 @@ Verdict Neighbors::HandleIcmpv6(uint8_t port_index, std::span<uint8_t> frame, ui
   return Verdict::kAnswerNdp;
 }
 
-std::vector<Solicitation> Neighbors::DueSolicitations(base::Tick now) {
-  std::vector<Solicitation> due;
+bool Neighbors::IsDue(Gateway& gateway, base::Tick now) {
+  if (gateway.fixed || now < gateway.next_probe) return false;
+  uint64_t word = gateway.mac.load(std::memory_order_relaxed);
+  const base::Tick silent = now - gateway.confirmed.load(std::memory_order_relaxed);
+  const bool known = word != 0;
+  if (known && silent < kProbeAfter) {
+    gateway.unanswered = 0;
+    return false;
+  }
+  if (known && gateway.unanswered++ >= kMaxUnanswered) {
+    // A worker may just have learned it anew; then it stays.
+    gateway.mac.compare_exchange_strong(word, 0, std::memory_order_relaxed);
+  }
+  gateway.next_probe = now + 1;
+  return true;
+}
+
+void Neighbors::DueSolicitations(base::Tick now,
+                                 const std::function<void(const Solicitation&)>& send) {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
     for (auto& gateway : ports_[i].gateways) {
-      if (gateway == nullptr || gateway->fixed || now < gateway->next_probe) continue;
-      uint64_t mac = gateway->mac.load(std::memory_order_relaxed);
-      const base::Tick silent = now - gateway->confirmed.load(std::memory_order_relaxed);
-      if (mac != 0 && silent < kProbeAfter) {
-        gateway->unanswered = 0;
-        continue;
-      }
-      if (mac != 0 && gateway->unanswered++ >= kMaxUnanswered) {
-        gateway->mac.store(0, std::memory_order_relaxed);
-        mac = 0;
-      }
-      gateway->next_probe = now + 1;
-      auto& solicitation = due.emplace_back();
-      solicitation.port = static_cast<uint8_t>(i);
-      const auto known = mac == 0 ? std::nullopt : std::optional(Unpack(mac));
+      if (gateway == nullptr || !IsDue(*gateway, now)) continue;
+      const auto port = static_cast<uint8_t>(i);
+      const auto known = NextHop(port, gateway->address.family);
+      Solicitation solicitation{.port = port};
       solicitation.size = WriteSolicitation(ports_[i].mac, gateway->ask_from, gateway->address,
                                             known, solicitation.frame);
+      send(solicitation);
     }
   }
-  return due;
 }
 
 }  // namespace penstock::lb

@@ -168,14 +168,16 @@ ShareErrors PoolTable::share_errors() const {
 }
 
 void PoolTable::ComputeDigest() {
-  // Not keyed: a digest is for comparing hosts, and hosts with different seeds differ by the slots.
+  // Under a key that everybody knows: a digest is for comparing hosts, and hosts with different
+  // seeds differ by their slots.
+  const HashKey key = HashKey::FromSeed("digest");
   uint64_t digest = spec_.table_size;
   const auto add = [&digest](uint64_t word) {
     digest = Mix(digest ^ 0x9E3779B97F4A7C15, word ^ 0xD1B54A32D192ED03) + 0x8BB84B93962EACC9;
   };
   for (const PoolMember& m : spec_.members) {
     add(static_cast<uint64_t>(m.address.family));
-    add(HashBytes(BytesOf(m.address), m.weight, HashKey{}));
+    add(HashBytes(BytesOf(m.address), m.weight, key));
   }
   for (const Slot& slot : slots_) add(static_cast<uint64_t>(slot.current) << 16 | slot.previous);
   std::array<char, 17> text{};

@@ -36,8 +36,9 @@ class Selector {
   void Select() {
     int way = burst_.way[i_];
     // A packet before this one in the burst may have made this flow's entry, or taken its way.
-    if (way < 0 || !flows_.Holds(burst_.hash[i_], way, key_))
+    if (way < 0 || !flows_.Holds(burst_.hash[i_], way, key_)) {
       way = flows_.Find(burst_.hash[i_], key_);
+    }
     if (way < 0) {
       context_.flow_counters.Count(FlowEvent::kMiss);
       ChooseByTable(way, {});
@@ -76,32 +77,33 @@ class Selector {
       return;
     }
     burst_.backend[i_] = id;
-    if (kind_ == PacketKind::kSyn || kind_ == PacketKind::kUdp) {
+    const bool recorded = Creates(kind_) && Record(way, entry, id, slot);
+    // Every datagram of an untracked UDP flow comes this way: only those with an entry count.
+    if (kind_ == PacketKind::kSyn || (kind_ == PacketKind::kUdp && recorded)) {
       CountersOf(backend).new_flows.Increment();
     }
-    if (Creates(kind_)) Record(way, entry, id, slot);
   }
 
-  void Record(int way, const FlowEntry& entry, BackendId id, const Slot& slot) {
+  // Makes or renews the flow's entry; false if there is no room for it.
+  bool Record(int way, const FlowEntry& entry, BackendId id, const Slot& slot) {
     const uint8_t state = FirstState(kind_, burst_.view[i_].tcp_flags);
+    BackendId forgotten = entry.backend;
     if (way >= 0) {
-      Forget(entry.backend);
-      CountersOf(context_.services.backend(id)).live_flows.Increment();
       flows_.Update(burst_.hash[i_], way, id, state, context_.now);
-      return;
+    } else {
+      // The ACK that follows would go to the slot's previous owner if this SYN left no trace.
+      const bool must_record = kind_ == PacketKind::kSyn && slot.previous != kNoMember;
+      const GenerationJudge<Key> judge(context_.services);
+      const auto result =
+          flows_.Insert(burst_.hash[i_], key_, id, state, context_.now, must_record, judge);
+      context_.flow_counters.Count(result.event);
+      if (result.risks_new_flow) context_.flow_counters.Count(FlowEvent::kNewFlowAtRisk);
+      if (result.way < 0) return false;
+      forgotten = result.evicted;
     }
-    // The ACK that follows would go to the slot's previous owner if this SYN left no trace.
-    const bool must_record = kind_ == PacketKind::kSyn && slot.previous != kNoMember;
-    const GenerationJudge<Key> judge(context_.services);
-    const auto result =
-        flows_.Insert(burst_.hash[i_], key_, id, state, context_.now, must_record, judge);
-    context_.flow_counters.Count(result.event);
-    if (result.way < 0) {
-      if (must_record) context_.flow_counters.Count(FlowEvent::kNewFlowAtRisk);
-      return;
-    }
-    Forget(result.evicted);
+    Forget(forgotten);
     CountersOf(context_.services.backend(id)).live_flows.Increment();
+    return true;
   }
 
   void Forget(BackendId id) {

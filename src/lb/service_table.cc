@@ -56,7 +56,7 @@ net::IpAddress OuterSource(net::Family family, const EgressPort& port) {
   return it == port.addresses.end() ? net::IpAddress{.family = family} : *it;
 }
 
-// What every outer header to this backend has in common (03-datapath section 5).
+// What every outer header to this backend has in common.
 void FillOuter(const net::IpAddress& source, const net::IpAddress& destination, Backend& backend) {
   if (destination.IsV4()) {
     net::Ipv4Header ip;
@@ -74,16 +74,19 @@ void FillOuter(const net::IpAddress& source, const net::IpAddress& destination, 
   net::Store(backend.outer.data(), ip);
 }
 
-void FillState(const PoolMember& member, Backend& backend) {
+// What the member may be used for. A pool may come twice, for services that differ in
+// on_no_backend: what one of them may use, both may; they differ only while no backend is usable.
+void FillState(const PoolTable& table, MemberIndex index, Backend& backend) {
+  const PoolMember& member = table.members()[index];
   const bool enabled = member.state != AdminState::kDisabled;
+  const bool takes = table.takes_new_flows(index);
   backend.healthy = member.healthy;
   backend.draining = member.state == AdminState::kDraining;
-  backend.takes_new_flows =
-      member.state == AdminState::kActive && member.healthy && member.weight > 0;
+  backend.takes_new_flows |= takes;
   // An unhealthy backend keeps its TCP flows: they may outlive a failing check, and moving them
   // breaks them for sure. UDP has nothing to break.
   backend.serves_tcp_flows = enabled;
-  backend.serves_udp_flows = enabled && member.healthy;
+  backend.serves_udp_flows |= (enabled && member.healthy) || takes;
 }
 
 }  // namespace
@@ -123,7 +126,7 @@ void ServiceTable::AddBackends(const ServiceTableSpec::PoolSpec& pool,
       backend.mtu = port.mtu;
       FillOuter(OuterSource(member.address.family, port), member.address, backend);
     }
-    FillState(member, backend);
+    FillState(*pool.table, static_cast<MemberIndex>(i), backend);
   }
 }
 

@@ -75,7 +75,7 @@ absl::Status Server::Impl::Listen(const std::vector<std::string>& addresses) {
         absl::StrCat("cannot listen on ", addresses.empty() ? "nothing" : addresses.front(),
                      ": is the directory writable, and the path shorter than 108 bytes?"));
   }
-  server_->GetHealthCheckService()->SetServingStatus(controller_.IsReady());
+  server_->GetHealthCheckService()->SetServingStatus(false);  // until FollowHealth has looked
   health_ = std::thread([this] { FollowHealth(); });
   return absl::OkStatus();
 }

@@ -67,8 +67,7 @@ v1::PortStatus ToProto(const control::PortView& view) {
   for (const control::GatewayView& gateway : view.gateways) {
     v1::GatewayStatus* status = message.add_gateways();
     status->set_address(gateway.address.ToString());
-    // A learned MAC is known to the workers only; empty would say that nobody knows it.
-    if (gateway.known) status->set_mac(gateway.mac.IsZero() ? "learned" : gateway.mac.ToString());
+    if (gateway.mac) status->set_mac(gateway.mac->ToString());
   }
   return message;
 }

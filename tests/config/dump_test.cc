@@ -8,6 +8,7 @@
 #include "penstock/config/convert.h"
 #include "penstock/config/load.h"
 #include "penstock/config/validate.h"
+#include "penstock/v1/status_service.pb.h"
 
 namespace penstock::config {
 namespace {
@@ -40,6 +41,23 @@ TEST(Dump, LooksLikeWhatAnOperatorWrites) {
   const auto loaded = ParseServicesConfig(kExample, "s.yaml");
   EXPECT_THAT(loaded.errors, IsEmpty());
   EXPECT_EQ(DumpServicesConfig(loaded.value), kExample);
+}
+
+// What daemons answer has 64-bit numbers, fractions and maps of them.
+TEST(Dump, WritesEveryKindOfNumber) {
+  v1::ListBackendsResponse answer;
+  answer.set_generation(18446744073709551615U);
+  v1::BackendStatus* backend = answer.add_backends();
+  backend->set_share(0.25);
+  backend->set_live_flows(5000000000);
+  EXPECT_EQ(ProtoToYaml(answer),
+            "backends:\n  - {share: 0.25, live_flows: 5000000000}\n"
+            "generation: 18446744073709551615\n");
+  v1::GetCountersResponse counters;
+  v1::Counter* counter = counters.add_counters();
+  counter->set_value(7);
+  (*counter->mutable_by_port())["uplink"] = 7000000000;
+  EXPECT_EQ(ProtoToYaml(counters), "counters:\n  - {value: 7, by_port: {uplink: 7000000000}}\n");
 }
 
 TEST(Dump, EmptyListsAreWritten) {

@@ -45,7 +45,7 @@ TEST(HostFile, Values) {
   const auto loaded = ParseHostConfig(
       WithPort("  workers: [3, 2]\n"
                "  memory: {hugepages: false, megabytes: 64}\n"
-               "  flow_table: {v4_entries_per_worker: 1024, v6_entries_per_worker: 268435456}\n"
+               "  flow_table: {v4_entries_per_worker: 1024, v6_entries_per_worker: 134217728}\n"
                "  idle_sleep: 10ms\n"
                "control: {listen: [\"unix:/tmp/a\", unix:/tmp/b]}\n"
                "services_file: /etc/penstock/services.yaml\n"
@@ -60,12 +60,24 @@ TEST(HostFile, Values) {
   EXPECT_EQ(loaded.value.log.level, LogLevel::kWarn);
 }
 
+TEST(HostFile, TwoPacketSocketsOnOneInterface) {
+  const auto errors = Errors(R"(dataplane:
+  ports:
+    - {name: a, device: "net_af_packet0,iface=eth0", addresses: [192.0.2.2/24]}
+    - {name: b, device: "net_af_packet1,qpairs=1,iface=eth0", addresses: [192.0.2.3/24]}
+    - {name: c, device: "net_af_xdp0,iface=eth1,start_queue=0", addresses: [192.0.2.4/24]}
+    - {name: d, device: "net_af_xdp1,iface=eth1,start_queue=1", addresses: [192.0.2.5/24]}
+)");
+  EXPECT_THAT(errors, ElementsAre("h.yaml:4:25 dataplane.ports[1].device: is the same as "
+                                  "dataplane.ports[0].device"));
+}
+
 TEST(HostFile, EveryMistakeAtOnce) {
   EXPECT_THAT(
       Errors(R"(dataplane:
   workers: [2, 2, 1024]
   memory: {megabytes: 63}
-  flow_table: {v4_entries_per_worker: 1000, v6_entries_per_worker: 268435457}
+  flow_table: {v4_entries_per_worker: 1000, v6_entries_per_worker: 134217729}
   idle_sleep: 11ms
   icmp_rate: 1000
   ports:
@@ -85,9 +97,9 @@ log: {level: warning, format: json}
           "h.yaml:2:19 dataplane.workers[2]: 1024 is not in 0..1023",
           "h.yaml:3:23 dataplane.memory.megabytes: 63 is not in 64..1048576",
           "h.yaml:4:39 dataplane.flow_table.v4_entries_per_worker: 1000 is not in "
-          "1024..268435456",
-          "h.yaml:4:68 dataplane.flow_table.v6_entries_per_worker: 268435457 is not in "
-          "1024..268435456",
+          "1024..134217728",
+          "h.yaml:4:68 dataplane.flow_table.v6_entries_per_worker: 134217729 is not in "
+          "1024..134217728",
           "h.yaml:5:15 dataplane.idle_sleep: is not in 0us..10ms",
           "h.yaml:6:3 dataplane.icmp_rate: is not yet supported",
           "h.yaml:10:12 dataplane.ports[0].mtu: is not in 1280..9600",

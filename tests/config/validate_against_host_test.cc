@@ -49,6 +49,14 @@ TEST(ValidateAgainstHost, VipThatIsOurOwnAddress) {
                                     "192.0.2.2 is an address of port up of this host"}));
 }
 
+// E06: a backend that is this host would get its own packets back.
+TEST(ValidateAgainstHost, E06_BackendThatIsOurOwnAddress) {
+  EXPECT_THAT(ValidateAgainstHost(Services("203.0.113.1", "192.0.2.2"), Host(kV4Only)),
+              ElementsAre(Violation{"pools[0].backends[0].address",
+                                    "192.0.2.2 is an address of port up of this host, which would "
+                                    "send to itself"}));
+}
+
 TEST(ValidateAgainstHost, Ipv6ThatDoesNotFit) {
   const std::string v4 = kV4Only;
   const ServicesConfig services = Services("2001:db8::53", "10.0.0.1");

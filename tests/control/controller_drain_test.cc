@@ -25,6 +25,21 @@ TEST_F(DrainTest, DrainAndUndrainRestoreTheDigest) {
   EXPECT_EQ(DigestOf("web"), before);
 }
 
+// A disabled backend gets no packets; a drain would let some reach it, an undrain would activate
+// it.
+TEST_F(DrainTest, DisabledBackendIsNeitherDrainedNorUndrained) {
+  config::ServicesConfig config = TestConfig();
+  config.pools[0].backends[1].state = config::AdminState::kDisabled;
+  MustApply(config);
+  const std::string disabled =
+      controller.GetConfig().config.pools[0].backends[1].address.ToString();
+  for (const ChangeResult& result : {controller.DrainBackends("web", {disabled}, true),
+                                     controller.UndrainBackends("web", {disabled})}) {
+    EXPECT_EQ(result.status.code(), absl::StatusCode::kFailedPrecondition);
+    EXPECT_THAT(std::string(result.status.message()), HasSubstr(disabled));
+  }
+}
+
 TEST_F(DrainTest, IsIdempotent) {
   EXPECT_EQ(controller.DrainBackends("web", {"web1"}, false).generation, 2U);
   const ChangeResult again = controller.DrainBackends("web", {"web1", "web1"}, false);

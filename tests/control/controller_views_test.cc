@@ -66,8 +66,8 @@ TEST_F(ControllerTest, GatewaysSayWhetherTheyAreKnown) {
   const StatusView status = controller.GetStatus();
   ASSERT_EQ(status.ports.size(), 1U);
   ASSERT_EQ(status.ports[0].gateways.size(), 2U);
-  EXPECT_TRUE(status.ports[0].gateways[0].known);
-  EXPECT_FALSE(status.ports[0].gateways[1].known);
+  EXPECT_TRUE(status.ports[0].gateways[0].mac);
+  EXPECT_FALSE(status.ports[0].gateways[1].mac);
   EXPECT_THAT(status.ports[0].addresses, ElementsAre("198.51.100.11/24", "2001:db8:1::11/64"));
 }
 

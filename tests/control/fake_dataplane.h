@@ -54,8 +54,8 @@ class FakeReader : public lb::DataplaneReader {
     port.device = "net_null0";
     port.driver = "net_null";
     port.link_up = link_up;
-    port.gateway_v4_known = true;
-    port.gateway_v6_known = gateway_v6_known;
+    port.gateway_v4 = net::MacAddress{{2, 0, 0, 0, 0, 0xFE}};
+    if (gateway_v6_known) port.gateway_v6 = port.gateway_v4;
     return {port};
   }
   std::vector<lb::WorkerStatus> ReadWorkers() const override {
@@ -68,7 +68,9 @@ class FakeReader : public lb::DataplaneReader {
     return workers;
   }
   lb::CounterTotals ReadCounters() const override { return counters; }
-  uint64_t CompletedSweeps() const override { return sweeps; }
+  lb::SweepCounts CompletedSweeps() const override {
+    return lb::SweepCounts(static_cast<std::size_t>(worker_count()), sweeps);
+  }
 
   std::atomic<bool> link_up = true;
   std::atomic<bool> gateway_v6_known = true;

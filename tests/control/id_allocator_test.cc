@@ -14,24 +14,35 @@ namespace {
 
 TEST(IdAllocatorTest, RetiredIdIsFreeTwoSweepsAfterAcknowledgement) {
   IdAllocator ids(10);
-  ASSERT_EQ(ids.Allocate(0), 1U);
+  ASSERT_EQ(ids.Allocate({0}), 1U);
   ids.Retire(1);
   // Expect: unacknowledged, it is never free, however many sweeps pass.
-  EXPECT_EQ(ids.Allocate(100), 2U);
-  ids.Acknowledged(100);
-  EXPECT_EQ(ids.Allocate(101), 3U);
-  EXPECT_EQ(ids.Allocate(102), 1U);
+  EXPECT_EQ(ids.Allocate({100}), 2U);
+  ids.Acknowledged({100});
+  EXPECT_EQ(ids.Allocate({101}), 3U);
+  EXPECT_EQ(ids.Allocate({102}), 1U);
+}
+
+// Workers sweep at their own pace: each has to make its two passes after the acknowledgement.
+TEST(IdAllocatorTest, EveryWorkerMakesItsOwnTwoSweeps) {
+  IdAllocator ids(10);
+  ASSERT_EQ(ids.Allocate({0, 0}), 1U);
+  ids.Retire(1);
+  ids.Acknowledged({110, 100});
+  EXPECT_EQ(ids.Allocate({110, 102}), 2U);
+  EXPECT_EQ(ids.Allocate({111, 500}), 3U);
+  EXPECT_EQ(ids.Allocate({112, 102}), 1U);
 }
 
 TEST(IdAllocatorTest, ExhaustionIsSaidAndEnds) {
   IdAllocator ids(2);
-  ASSERT_EQ(ids.Allocate(0), 1U);
-  ASSERT_EQ(ids.Allocate(0), 2U);
-  EXPECT_EQ(ids.Allocate(0), std::nullopt);
+  ASSERT_EQ(ids.Allocate({0}), 1U);
+  ASSERT_EQ(ids.Allocate({0}), 2U);
+  EXPECT_EQ(ids.Allocate({0}), std::nullopt);
   ids.Retire(2);
-  ids.Acknowledged(5);
-  EXPECT_EQ(ids.Allocate(6), std::nullopt);
-  EXPECT_EQ(ids.Allocate(7), 2U);
+  ids.Acknowledged({5});
+  EXPECT_EQ(ids.Allocate({6}), std::nullopt);
+  EXPECT_EQ(ids.Allocate({7}), 2U);
 }
 
 // Against a model that remembers, for each id, when it may be given again.
@@ -45,7 +56,7 @@ TEST(IdAllocatorTest, NeverEarlyNeverTwice) {
   for (int step = 0; step < 20000; ++step) {
     switch (random() % 4) {
       case 0:
-        if (const auto id = ids.Allocate(sweeps); id.has_value()) {
+        if (const auto id = ids.Allocate({sweeps}); id.has_value()) {
           ASSERT_TRUE(used.insert(*id).second);
           ASSERT_FALSE(retired.contains(*id));
           ASSERT_LE(free_at[*id], sweeps);  // 0 for a fresh one
@@ -62,7 +73,7 @@ TEST(IdAllocatorTest, NeverEarlyNeverTwice) {
       case 2:
         for (const uint32_t id : retired) free_at[id] = sweeps + 2;
         retired.clear();
-        ids.Acknowledged(sweeps);
+        ids.Acknowledged({sweeps});
         break;
       default:
         sweeps += random() % 2;
@@ -76,8 +87,8 @@ TEST(IdentityRegistryTest, FailedAssignmentTakesNothing) {
   four.pools = {TestPool("web", 4)};
   config::ServicesConfig five;
   five.pools = {TestPool("web", 5)};
-  EXPECT_EQ(registry.Assign(five, {}, 0).status().code(), absl::StatusCode::kResourceExhausted);
-  const auto assigned = registry.Assign(four, {}, 0);
+  EXPECT_EQ(registry.Assign(five, {}, {0}).status().code(), absl::StatusCode::kResourceExhausted);
+  const auto assigned = registry.Assign(four, {}, {0});
   ASSERT_TRUE(assigned.ok()) << assigned.status();
   EXPECT_EQ(assigned->pools.at("web").size(), 4U);
 }

@@ -51,6 +51,8 @@ Bytes ArpFrame(uint16_t operation, const net::MacAddress& sender, const char* se
   return testing::Ethernet(net::kEtherTypeArp, bytes, sender, destination);
 }
 
+// The MAC address of the first net_pcap device.
+constexpr net::MacAddress kPcapMac = {{2, 'p', 'c', 'a', 'p', 0}};
 constexpr net::MacAddress kBroadcast = {{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}};
 constexpr net::MacAddress kNeighbor = {{2, 0, 0, 0, 0, 0x77}};
 constexpr std::size_t kFlows = 100;  // several bursts
@@ -61,20 +63,23 @@ std::vector<PacketSpec> Flows() {
     flows[i].source_port = static_cast<uint16_t>(20000 + i);
     flows[i].payload = i * 14;
     flows[i].tos = static_cast<uint8_t>(i);
+    flows[i].ethernet_destination = kPcapMac;
   }
   return flows;
 }
 
 // The flows, and one of each that does not go to a backend: a request for our address, another VIP,
-// a frame cut short, and one that no longer fits the link once wrapped.
+// a frame cut short, one that no longer fits the link once wrapped, and one for another station.
 std::vector<Bytes> Input(const std::vector<PacketSpec>& flows) {
   std::vector<Bytes> frames;
   for (const PacketSpec& flow : flows) frames.push_back(testing::Frame(flow));
   frames.push_back(
       ArpFrame(net::kArpRequest, kNeighbor, "10.2.1.9", {}, testing::kPortAddress, kBroadcast));
-  frames.push_back(testing::Frame({.destination = "203.0.113.11"}));
+  frames.push_back(
+      testing::Frame({.destination = "203.0.113.11", .ethernet_destination = kPcapMac}));
   frames.push_back(Bytes(10, 0xAB));
-  frames.push_back(testing::Frame({.payload = 1460}));
+  frames.push_back(testing::Frame({.payload = 1460, .ethernet_destination = kPcapMac}));
+  frames.push_back(testing::Frame({}));
   return frames;
 }
 
@@ -96,6 +101,7 @@ void ExpectCounters(const lb::PortTotals& port, const std::vector<Bytes>& input)
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropNotVip), 1);
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropTruncated), 1);
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropTooBig), 1);
+  EXPECT_EQ(CountOf(port, lb::Verdict::kDropNotOurMac), 1);
   EXPECT_EQ(port.transmitted_packets, kFlows + 1);
   EXPECT_EQ(port.own_packets, 0);
 }
@@ -105,13 +111,14 @@ void ExpectStatus(const Dataplane& dataplane) {
   ASSERT_EQ(ports.size(), 1);
   EXPECT_EQ(ports[0].driver, "net_pcap");
   EXPECT_EQ(ports[0].rx_queues, 1);
-  EXPECT_TRUE(ports[0].gateway_v4_known);
-  EXPECT_FALSE(ports[0].gateway_v6_known);
+  EXPECT_TRUE(ports[0].gateway_v4);
+  EXPECT_FALSE(ports[0].gateway_v6);
   // Expect: a living worker that runs the published generation and has the flows, and the one that
   // was too big to send.
   EXPECT_TRUE(testing::Eventually([&] { return dataplane.ReadWorkers()[0].generation == 7; }));
-  EXPECT_EQ(dataplane.ReadWorkers()[0].v4_flows, kFlows + 1);
-  EXPECT_TRUE(testing::Eventually([&] { return dataplane.CompletedSweeps() >= 1; }));
+  EXPECT_TRUE(
+      testing::Eventually([&] { return dataplane.ReadWorkers()[0].v4_flows == kFlows + 1; }));
+  EXPECT_TRUE(testing::Eventually([&] { return dataplane.CompletedSweeps()[0] >= 1; }));
   const auto fresh = [&] { return dataplane.ReadWorkers()[0].heartbeat_age.count() < 100; };
   EXPECT_TRUE(testing::Eventually(fresh));
 }

@@ -25,6 +25,10 @@ class StartFailures(DaemonTest):
         self.write_host("net_null0", memory={"hugepages": True, "megabytes": 1048576})
         self.expect_failure("wants 1048576 MB of hugepages and ", "sysctl -w vm.nr_hugepages=524288")
 
+    def test_more_ordinary_memory_than_there_is(self):
+        self.write_host("net_null0", memory={"hugepages": False, "megabytes": 1048576})
+        self.expect_failure("wants 1048576 MB and ", "a smaller dataplane.memory.megabytes")
+
     def test_virtual_device_of_unknown_driver(self):
         self.write_host("net_nope0,iface=lo")
         self.expect_failure('port uplink: no driver knows device "net_nope0,iface=lo"', "PCI address")

@@ -19,7 +19,7 @@ net::IpAddress Ip(const char* text) {
   return *net::IpAddress::Parse(text);
 }
 
-// Two pools of one backend a family, the services of the seed corpus.
+// A pool with a backend of each family, and the services of the seed corpus.
 class World {
  public:
   World()

@@ -1,4 +1,4 @@
-// A small world for the packet path: two ports' worth of neighbors, pools, services, and a way to
+// A small world for the packet path: a port with its neighbors, pools, services, and a way to
 // send frames through ForwardBurst.
 
 #ifndef PENSTOCK_TESTS_LB_FIXTURE_H_

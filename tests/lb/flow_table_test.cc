@@ -139,6 +139,20 @@ TEST_F(FlowTableTest, OnlyAMustRecordEvictsARedundantConfirmedFlow) {
   EXPECT_EQ(Insert(21, 0, 100, true).event, FlowEvent::kEvictedSynOnly);  // entry 20 itself
 }
 
+TEST_F(FlowTableTest, SaysWhenAFlowOfWhichOnlyTheSynWasSeenIsAtRisk) {
+  for (uint32_t n = 0; n < 4; ++n) EXPECT_FALSE(Insert(n, 0, 100 + n).risks_new_flow);
+  // Its SYN went to a backend that the table would not give its ACK.
+  EXPECT_TRUE(Insert(4, 0, 110).risks_new_flow);
+  judge_.redundant = {1};
+  EXPECT_FALSE(Insert(5, 0, 110).risks_new_flow);
+}
+
+TEST_F(FlowTableTest, AFullBucketOfNeededFlowsPutsANewOneAtRisk) {
+  FillWithConfirmed();
+  EXPECT_FALSE(Insert(20, 0).risks_new_flow);
+  EXPECT_TRUE(Insert(20, 0, 100, true).risks_new_flow);
+}
+
 TEST_F(FlowTableTest, SweepErasesWhatIsOverAndCountsPasses) {
   FillWithConfirmed();
   judge_.over = {2, 5};

@@ -30,12 +30,14 @@ struct Ndp {
   std::string target = "2001:db8:2:1::2";
   Bytes options = {1, 1, 2, 0, 0, 0, 0, 0x99};
   uint8_t hop_limit = 255;
+  uint32_t flags = 0;
 };
 
 Bytes Message(const Ndp& ndp) {
   net::NeighborMessage message;
   message.type = ndp.type;
   message.target = Ip(ndp.target).bytes;
+  message.flags = base::be32_t(ndp.flags);
   Bytes body;
   testing::Append(body, message);
   body.insert(body.end(), ndp.options.begin(), ndp.options.end());
@@ -133,6 +135,12 @@ TEST_F(NeighborFrames, BadNeighborDiscoveryIsNamed) {
   Ndp dad_with_option;
   dad_with_option.source = "::";
   expect_bad(Message(dad_with_option));
+  Ndp multicast_option;
+  multicast_option.options[2] = 0xFF;
+  expect_bad(Message(multicast_option));
+  Ndp from_group;
+  from_group.source = "ff02::1";
+  expect_bad(Message(from_group));
   Bytes bad_sum = Message({});
   bad_sum[57] ^= 1;
   expect_bad(bad_sum);
@@ -154,6 +162,13 @@ class Resolution : public ::testing::Test {
                      .gateways = {Ip("10.2.1.1"), Ip("2001:db8:2:1::1")},
                      .gateway_mac = std::nullopt}}) {}
 
+  std::vector<Solicitation> Due(base::Tick now, Neighbors& neighbors) {
+    std::vector<Solicitation> due;
+    neighbors.DueSolicitations(now, [&](const Solicitation& s) { due.push_back(s); });
+    return due;
+  }
+  std::vector<Solicitation> Due(base::Tick now) { return Due(now, neighbors_); }
+
   void ReplyArp(base::Tick now) {
     Bytes frame = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
     EXPECT_EQ(neighbors_.HandleArp(0, frame, now), Verdict::kLearnNeighbor);
@@ -173,7 +188,7 @@ class Resolution : public ::testing::Test {
 };
 
 TEST_F(Resolution, AsksEachSecondUntilAnswered) {
-  auto due = neighbors_.DueSolicitations(0);
+  auto due = Due(0);
   ASSERT_EQ(due.size(), 2U);
   EXPECT_EQ(due[0].size, 42);
   EXPECT_EQ(due[1].size, 86);
@@ -185,26 +200,26 @@ TEST_F(Resolution, AsksEachSecondUntilAnswered) {
   const auto arp = net::Load<net::ArpPacket>(due[0].frame.data() + 14);
   EXPECT_EQ(net::IpAddress::V4(arp.sender_ip), Ip("10.2.1.2"));
   EXPECT_EQ(net::IpAddress::V4(arp.target_ip), Ip("10.2.1.1"));
-  EXPECT_TRUE(neighbors_.DueSolicitations(0).empty());
-  EXPECT_EQ(neighbors_.DueSolicitations(1).size(), 2U);
+  EXPECT_TRUE(Due(0).empty());
+  EXPECT_EQ(Due(1).size(), 2U);
   EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
   ReplyArp(2);
   ReplyNdp(2);
   EXPECT_EQ(neighbors_.NextHop(0, net::Family::kIpv4), kRouterMac);
   EXPECT_EQ(neighbors_.NextHop(0, net::Family::kIpv6), kRouterMac);
-  EXPECT_TRUE(neighbors_.DueSolicitations(3).empty());
+  EXPECT_TRUE(Due(3).empty());
 }
 
 TEST_F(Resolution, ProbesASilentGatewayByUnicastAndForgetsIt) {
   ReplyArp(2);
   ReplyNdp(2);
   for (base::Tick now = 17; now < 20; ++now) {
-    const auto due = neighbors_.DueSolicitations(now);
+    const auto due = Due(now);
     ASSERT_EQ(due.size(), 2U) << now;
     EXPECT_EQ(net::Load<net::EthernetHeader>(due[0].frame.data()).destination, kRouterMac);
     EXPECT_TRUE(neighbors_.NextHop(0, net::Family::kIpv4));
   }
-  const auto due = neighbors_.DueSolicitations(20);
+  const auto due = Due(20);
   EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
   EXPECT_TRUE(net::Load<net::EthernetHeader>(due[0].frame.data()).destination.IsMulticast());
   ReplyArp(21);
@@ -219,12 +234,38 @@ TEST_F(Resolution, LearnsNothingFromStrangersOrFromOurOwnAddress) {
   EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
 }
 
+// RFC 4861 section 7.2.5: an advertisement without the override flag does not replace what is
+// known.
+TEST_F(Resolution, AdvertisementWithoutOverrideReplacesNothing) {
+  Ndp ndp;
+  ndp.type = net::kNeighborAdvertisement;
+  ndp.target = "2001:db8:2:1::1";
+  ndp.options = {2, 1, 2, 0, 0, 0, 0, 0x66};
+  const auto receive = [&](uint32_t flags) {
+    ndp.flags = flags;
+    Bytes frame = Message(ndp);
+    auto length = static_cast<uint16_t>(frame.size());
+    neighbors_.HandleIcmpv6(0, frame, 54, frame.size(), length, 1);
+    return neighbors_.NextHop(0, net::Family::kIpv6);
+  };
+  ReplyNdp(0);
+  EXPECT_EQ(receive(0x40000000), kRouterMac);
+  EXPECT_EQ(receive(0x60000000)->ToString(), "02:00:00:00:00:66");
+}
+
+TEST_F(Resolution, OurOwnMacIsNeverTheGateways) {
+  Bytes frame = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
+  net::Store(frame.data() + 22, kPortMac);
+  neighbors_.HandleArp(0, frame, 1);
+  EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
+}
+
 TEST_F(Resolution, GivenMacIsNeverAskedNorOverwritten) {
   Neighbors fixed({{.mac = kPortMac,
                     .addresses = {*net::IpPrefix::Parse("10.2.1.2/24")},
                     .gateways = {Ip("10.2.1.1")},
                     .gateway_mac = kGatewayMac}});
-  EXPECT_TRUE(fixed.DueSolicitations(100).empty());
+  EXPECT_TRUE(Due(100, fixed).empty());
   Bytes reply = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
   fixed.HandleArp(0, reply, 1);
   EXPECT_EQ(fixed.NextHop(0, net::Family::kIpv4), kGatewayMac);

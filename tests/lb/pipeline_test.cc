@@ -211,6 +211,50 @@ TEST_F(Pipeline, E07_NoHeadroomIsNamed) {
   EXPECT_EQ(Send(V4()).verdict, Verdict::kDropNoHeadroom);
 }
 
+// A frame for another station, or IP in a broadcast frame (RFC 1122 section 3.3.6), is not ours.
+TEST_F(Pipeline, FramesForOtherStationsAreNotForwarded) {
+  for (const net::MacAddress& mac :
+       {net::MacAddress{{2, 0, 0, 0, 0, 2}}, net::MacAddress{{0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF}},
+        net::MacAddress{{0x33, 0x33, 0, 0, 0, 1}}}) {
+    Bytes frame = testing::Frame(V4());
+    net::Store(frame.data(), mac);
+    EXPECT_EQ(Send(frame).verdict, Verdict::kDropNotOurMac) << mac.ToString();
+  }
+}
+
+TEST_F(Pipeline, UnresolvedGatewayIsNamed) {
+  Neighbors unresolved({{.mac = kPortMac,
+                         .addresses = {*net::IpPrefix::Parse("10.2.1.2/24")},
+                         .gateways = {testing::Ip("10.2.1.1")}}});
+  PacketBurst burst;
+  Bytes buffer(headroom_);
+  const Bytes frame = testing::Frame(V4());
+  buffer.insert(buffer.end(), frame.begin(), frame.end());
+  burst.count = 1;
+  burst.data[0] = buffer.data() + headroom_;
+  burst.length[0] = static_cast<uint16_t>(frame.size());
+  burst.headroom[0] = static_cast<uint16_t>(headroom_);
+  burst.tailroom[0] = 0;
+  burst.flags[0] = 0;
+  ForwardBurst({*services_, *flows_, unresolved, flow_counters_, 0, now_}, burst);
+  EXPECT_EQ(burst.verdict[0], Verdict::kDropNoNeighbor);
+}
+
+TEST_F(Pipeline, FailsOpenWhenTold) {
+  for (PoolMember& m : web_.members) m.healthy = false;
+  Rebuild();
+  EXPECT_EQ(Send(V4()).verdict, Verdict::kDropNoBackend);
+  web_.on_no_backend = OnNoBackend::kUseAll;
+  Rebuild();
+  PacketSpec udp = V4();
+  udp.protocol = net::kProtocolUdp;
+  const net::IpAddress backend = BackendOf(udp);
+  EXPECT_EQ(BackendOf(udp), backend);
+  // Expect: the flow has an entry and follows it, although the backend is unhealthy.
+  EXPECT_EQ(Events(FlowEvent::kRepicked), 0U);
+  EXPECT_EQ(counters_[ids_[backend]].new_flows.Read(), 1U);
+}
+
 TEST_F(Pipeline, NoUsableBackendIsNamed) {
   for (PoolMember& m : web_.members) m.state = AdminState::kDisabled;
   Rebuild();
@@ -244,7 +288,7 @@ TEST_F(Pipeline, CountsPacketsAndBytesOfEachBackend) {
 }
 
 // Random frames never read or write out of bounds, and each gets a verdict.
-TEST_F(Pipeline, RandomFramesGetAVerdict) {
+TEST_F(Pipeline, RandomFramesAreRefusedOrWrappedWhole) {
   std::mt19937_64 random(42);
   for (int round = 0; round < 3000; ++round) {
     std::vector<Bytes> frames;
@@ -256,7 +300,16 @@ TEST_F(Pipeline, RandomFramesGetAVerdict) {
       frame.resize(random() % 4 == 0 ? random() % (frame.size() + 1) : frame.size());
       frames.push_back(std::move(frame));
     }
-    for (const Outcome& o : SendBurst(frames)) ASSERT_LT(o.verdict, Verdict::kCount);
+    const auto outcomes = SendBurst(frames);
+    for (std::size_t i = 0; i < outcomes.size(); ++i) {
+      if (outcomes[i].verdict != Verdict::kForward) continue;
+      // Expect: what is forwarded ends with bytes that came in, behind an outer header.
+      const Bytes& out = outcomes[i].frame;
+      const std::size_t outer = out[14] >> 4 == 4 ? 34 : 54;
+      ASSERT_GT(out.size(), outer);
+      ASSERT_TRUE(
+          std::equal(out.begin() + static_cast<long>(outer), out.end(), frames[i].begin() + 14));
+    }
   }
 }
 

@@ -165,6 +165,17 @@ TEST(PoolTable, RemovalMovesFewOthers) {
   EXPECT_LT(collateral, 65537 / 100);
 }
 
+// Expect: pools that differ only in who their backends are, or how heavy, differ in the digest.
+TEST(PoolTable, AddressesAndWeightsChangeTheDigest) {
+  PoolTable::Spec a = SpecOf(1, 4999);
+  PoolTable::Spec b = a;
+  b.members[0].address = Ip("10.9.9.9");
+  EXPECT_NE(PoolTable::Build(a)->digest(), PoolTable::Build(b)->digest());
+  b = a;
+  b.members[0].weight = 7;
+  EXPECT_NE(PoolTable::Build(a)->digest(), PoolTable::Build(b)->digest());
+}
+
 TEST(PoolTable, SeedAndSizeChangeTheDigest) {
   PoolTable::Spec spec = SpecOf(10, 4999);
   const auto a = PoolTable::Build(spec);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -13,7 +14,7 @@ TEST(Rendezvous, LogarithmIsCloseToTheRealOne) {
   for (int i = 0; i < 100000; ++i) {
     const uint64_t u = random() >> (random() % 60);
     const double real = 64 - std::log2(std::max<double>(static_cast<double>(u), 1));
-    EXPECT_NEAR(NegativeLog2(u) / 65536.0, real, 0.001) << u;
+    EXPECT_NEAR(static_cast<double>(NegativeLog2(u)) / 4294967296.0, real, 1e-6) << u;
   }
 }
 
@@ -38,6 +39,28 @@ TEST(Rendezvous, WinsInProportionToWeight) {
   }
   // Expect: three quarters, within 5 standard deviations (137 each).
   EXPECT_NEAR(heavy, kRounds * 0.75, 5 * 137);
+}
+
+// Many equal candidates: the winning logarithms are all close to zero, where a coarse table would
+// make ties that always fall to the first of the list.
+TEST(Rendezvous, AThousandEqualCandidatesWinEqually) {
+  std::mt19937_64 random(4);
+  constexpr int kCandidates = 1000;
+  constexpr int kRounds = 40000;
+  std::array<int, 4> wins{};  // by quarter of the list
+  for (int round = 0; round < kRounds; ++round) {
+    Bid best;
+    int winner = 0;
+    for (int i = 0; i < kCandidates; ++i) {
+      const Bid bid{NegativeLog2(random()), 100};
+      if (!bid.Beats(best)) continue;
+      best = bid;
+      winner = i;
+    }
+    ++wins[static_cast<std::size_t>(winner * 4 / kCandidates)];
+  }
+  // Expect: a quarter each, within 5 standard deviations (87 each).
+  for (const int count : wins) EXPECT_NEAR(count, kRounds / 4, 5 * 87);
 }
 
 }  // namespace

@@ -41,6 +41,7 @@ struct PacketSpec {
   uint16_t fragment = 0;    // IPv4 flags and offset
   std::size_t padding = 0;  // bytes 0xAA behind the packet
   net::MacAddress ethernet_source{{2, 0, 0, 0, 0, 0x99}};
+  net::MacAddress ethernet_destination{{2, 0, 0, 0, 0, 1}};
 };
 
 inline Bytes Transport(const PacketSpec& spec) {
@@ -113,7 +114,8 @@ inline Bytes Ethernet(uint16_t type, const Bytes& payload,
 inline Bytes Frame(const PacketSpec& spec) {
   const bool v4 = Ip(spec.destination).IsV4();
   Bytes frame = Ethernet(v4 ? net::kEtherTypeIpv4 : net::kEtherTypeIpv6,
-                         v4 ? Ipv4Packet(spec) : Ipv6Packet(spec), spec.ethernet_source);
+                         v4 ? Ipv4Packet(spec) : Ipv6Packet(spec), spec.ethernet_source,
+                         spec.ethernet_destination);
   frame.insert(frame.end(), spec.padding, 0xAA);
   return frame;
 }

@@ -51,7 +51,6 @@ class BigEndian {
 
 using be16_t = BigEndian<uint16_t>;
 using be32_t = BigEndian<uint32_t>;
-using be64_t = BigEndian<uint64_t>;
 
 }  // namespace penstock::base
 

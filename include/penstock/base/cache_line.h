@@ -14,11 +14,6 @@ inline void Prefetch(const void* p) {
   __builtin_prefetch(p, 0, 3);
 }
 
-// Asks for the line of `p` ahead of a write.
-inline void PrefetchForWrite(const void* p) {
-  __builtin_prefetch(p, 1, 3);
-}
-
 }  // namespace penstock::base
 
 #endif  // PENSTOCK_BASE_CACHE_LINE_H_

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -59,8 +60,7 @@ struct BackendView {
 // A next hop of a port.
 struct GatewayView {
   net::IpAddress address;
-  bool known = false;   // its MAC address
-  net::MacAddress mac;  // zero: not known, or learned and not told
+  std::optional<net::MacAddress> mac;  // nullopt while it is not known
 };
 
 struct PortView {

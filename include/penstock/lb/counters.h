@@ -23,7 +23,7 @@ struct alignas(base::kCacheLine) PortCounters {
   base::Counter transmitted_packets;  // all that this port's queue took, own packets included
   base::Counter transmitted_bytes;
   base::Counter own_packets;  // ARP requests and neighbor solicitations of our own making
-  base::Counter own_tx_full;  // ... that the queue did not take
+  base::Counter own_tx_full;  // ... not sent: no buffer, or not taken by the queue
 
   void Count(Verdict v, uint64_t packets = 1) {
     verdicts[static_cast<std::size_t>(v)].Add(packets);
@@ -68,12 +68,13 @@ struct alignas(base::kCacheLine) FlowCounters {
   void Count(FlowEvent e) { events[static_cast<std::size_t>(e)].Increment(); }
 };
 
-// What one worker sent to one backend. Written by that worker alone. An array of these, one element
-// a worker, lives as long as the backend's identity and outlasts every snapshot that names it.
+// What one worker wrapped for one backend. Written by that worker alone. An array of these, one
+// element a worker, lives as long as the backend's identity and outlasts every snapshot that names
+// it.
 struct alignas(base::kCacheLine) BackendCounters {
   base::Counter packets;
   base::Counter bytes;       // of inner packets, from the IP header on
-  base::Counter new_flows;   // SYNs and first UDP packets that the table sent here
+  base::Counter new_flows;   // SYNs without an entry to follow, and UDP flows that got one
   base::Counter live_flows;  // entries in this worker's flow table (a gauge)
 };
 

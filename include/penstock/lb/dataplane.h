@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,8 +45,8 @@ struct PortStatus {
   uint16_t mtu = 0;
   uint16_t rx_queues = 0;
   uint16_t tx_queues = 0;
-  bool gateway_v4_known = false;  // its MAC address
-  bool gateway_v6_known = false;
+  std::optional<net::MacAddress> gateway_v4;  // nullopt while it is not known
+  std::optional<net::MacAddress> gateway_v6;
 };
 
 struct WorkerStatus {
@@ -79,6 +80,11 @@ struct CounterTotals {
   std::array<uint64_t, static_cast<std::size_t>(FlowEvent::kCount)> flow_events{};
 };
 
+// Full passes over its flow tables that each worker has completed since start, by worker index. An
+// id that no generation uses is in no table once every worker has completed two more passes after
+// the first generation without it was acknowledged.
+using SweepCounts = std::vector<uint64_t>;
+
 class DataplaneReader {
  public:
   virtual ~DataplaneReader() = default;
@@ -88,9 +94,7 @@ class DataplaneReader {
   [[nodiscard]] virtual std::vector<PortStatus> ReadPorts() const = 0;
   [[nodiscard]] virtual std::vector<WorkerStatus> ReadWorkers() const = 0;
   [[nodiscard]] virtual CounterTotals ReadCounters() const = 0;
-  // Full passes over the flow tables that every worker has completed since start. An id that no
-  // generation uses is in no table two passes after the last such generation was acknowledged.
-  [[nodiscard]] virtual uint64_t CompletedSweeps() const = 0;
+  [[nodiscard]] virtual SweepCounts CompletedSweeps() const = 0;
 };
 
 }  // namespace penstock::lb

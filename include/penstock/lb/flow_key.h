@@ -106,7 +106,7 @@ struct FlowHash {
   return {Mix(Mix(source ^ k[4], destination ^ ports ^ k[5]) ^ k[2], k[3])};
 }
 
-// Which parts of a flow choose its slot (03-datapath section 2: only the slot, never the key).
+// Which parts of a flow choose its slot (only the slot, never the key).
 enum class SlotHash : uint8_t { kFiveTuple, kSourceAddress, kSourceAddressPort };
 
 // The 32 bits that choose the slot of a flow whose full hash is `hash`.

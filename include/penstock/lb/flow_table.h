@@ -1,7 +1,7 @@
 // Which backend a flow has: 8-way buckets, exact keys, memory given at start and never grown.
 //
 // One table belongs to one worker. All inserts go through one function, and the rules for who may
-// push out whom stand there (03-datapath section 4).
+// push out whom stand there (docs/CONSISTENCY.md).
 
 #ifndef PENSTOCK_LB_FLOW_TABLE_H_
 #define PENSTOCK_LB_FLOW_TABLE_H_
@@ -23,8 +23,9 @@
 namespace penstock::lb {
 
 inline constexpr int kWays = 8;
-// Unconfirmed entries hold at most this many ways of a bucket, so that a flood of new flows cannot
-// push out the confirmed ones.
+// An insert leaves at most this many unconfirmed entries in a bucket, so that a flood of new flows
+// cannot push out the confirmed ones. (A confirmed flow whose backend is taken from it starts over
+// as unconfirmed in its place; nobody outside can cause that.)
 inline constexpr int kUnconfirmedWays = 4;
 // A flow of which only SYNs were seen is given up after this: the client's last retransmission.
 inline constexpr base::Tick kSynOnlyTimeout = 130;
@@ -63,8 +64,7 @@ struct alignas(base::kCacheLine) FlowBucket {
   std::array<uint16_t, kWays> last_seen;       // low 16 bits of the tick
   std::array<uint8_t, 3 * kWays> backend_ids;  // 24 bits each, little endian
   std::array<uint8_t, kWays> state;
-  uint32_t version;  // for readers on other workers
-  uint32_t spare;
+  std::array<uint8_t, 8> spare;
   std::array<Key, kWays> key;
 
   [[nodiscard]] BackendId backend(int way) const {
@@ -93,6 +93,9 @@ class FlowTableOf {
     int way = -1;                            // -1: no way was free for it, the flow goes untracked
     FlowEvent event = FlowEvent::kInserted;  // how room was made
     BackendId evicted = kNoId;               // the backend whose entry had to go
+    // A flow of which only the SYN was seen has no entry, and its next packet would go to another
+    // backend without one: this flow, or the one that had to go for it.
+    bool risks_new_flow = false;
   };
 
   // Memory for `entries` (rounded up to a power of two of buckets), in bytes.

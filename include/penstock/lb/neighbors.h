@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,8 +34,8 @@ struct Solicitation {
   std::array<uint8_t, 90> frame{};
 };
 
-// Thread safety: HandleFrame and NextHop from any worker; DueSolicitations from one thread. The MAC
-// addresses found are single words that any worker stores and any worker reads.
+// Thread safety: HandleArp, HandleIcmpv6 and NextHop from any worker; DueSolicitations from one
+// thread. The MAC addresses found are single words that any worker stores and any worker reads.
 class Neighbors {
  public:
   explicit Neighbors(std::vector<PortIdentity> ports);
@@ -57,9 +58,10 @@ class Neighbors {
   Verdict HandleIcmpv6(uint8_t port, std::span<uint8_t> frame, uint16_t l4_offset, std::size_t room,
                        uint16_t& length, base::Tick now);
 
-  // Requests that are due at `now`: broadcast or multicast each second while a gateway is unknown,
-  // unicast now and then while it is known; three unanswered forget it.
-  [[nodiscard]] std::vector<Solicitation> DueSolicitations(base::Tick now);
+  // Hands out the requests that are due at `now`: broadcast or multicast each second while a
+  // gateway is unknown, unicast now and then while it is known; three unanswered forget it. No
+  // allocation.
+  void DueSolicitations(base::Tick now, const std::function<void(const Solicitation&)>& send);
 
  private:
   struct Gateway;
@@ -68,6 +70,8 @@ class Neighbors {
     std::vector<net::IpPrefix> addresses;
     std::array<std::unique_ptr<Gateway>, 2> gateways;  // by Family; null: none
   };
+  // Whether to ask for it now; keeps the asker's books and forgets who is silent for too long.
+  static bool IsDue(Gateway& gateway, base::Tick now);
   [[nodiscard]] bool IsOurs(const Port& port, const net::IpAddress& address) const;
   void Learn(Port& port, const net::IpAddress& address, const net::MacAddress& mac, base::Tick now);
 

@@ -31,7 +31,7 @@ void ForwardBurst(const ForwardContext& context, PacketBurst& burst);
 // The stages, in order; each skips packets that a former one has given a verdict other than
 // kForward.
 void ParseStage(PacketBurst& burst);
-void LocalStage(const ForwardContext& context, PacketBurst& burst);     // ARP and NDP
+void LocalStage(const ForwardContext& context, PacketBurst& burst);     // MAC address, ARP, NDP
 void ClassifyStage(const ForwardContext& context, PacketBurst& burst);  // service, hash, prefetch
 void LookupStage(const ForwardContext& context, PacketBurst& burst);    // flow entry
 void SelectStage(const ForwardContext& context, PacketBurst& burst);    // backend, flow rules

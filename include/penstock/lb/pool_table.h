@@ -1,5 +1,5 @@
 // Who owns which slot of a pool: the base table, stand-ins for those who take no new flows, and the
-// previous owner that mid-stream packets without an entry go to (03-datapath section 3).
+// previous owner that mid-stream packets without an entry go to (docs/CONSISTENCY.md).
 
 #ifndef PENSTOCK_LB_POOL_TABLE_H_
 #define PENSTOCK_LB_POOL_TABLE_H_
@@ -78,7 +78,6 @@ class PoolTable {
   [[nodiscard]] const Slot& Lookup(uint32_t slot_bits) const {
     return slots_[SlotIndex(slot_bits)];
   }
-  [[nodiscard]] const Slot* slots() const { return slots_.data(); }
 
   // Owner of a slot by configuration alone, whatever the states. kNoMember if all weights are 0.
   [[nodiscard]] MemberIndex base_owner(uint32_t index) const { return (*base_)[index]; }

@@ -36,7 +36,7 @@ struct alignas(base::kCacheLine) Backend {
   uint16_t mtu = 0;                     // largest outer packet, bytes
   net::Family family = net::Family::kIpv4;
   uint8_t egress_port = 0;
-  bool takes_new_flows = false;  // active, healthy and weight > 0
+  bool takes_new_flows = false;  // active, healthy, weight > 0; or chosen by on_no_backend
   bool draining = false;
   bool healthy = false;
   bool serves_tcp_flows = false;  // may go on with TCP flows it has
@@ -85,8 +85,8 @@ struct ServiceTableSpec {
 // Thread safety: immutable after construction; any thread.
 class ServiceTable {
  public:
-  // REQUIRES: ids unique, in [1, kMaxId]; pool indices valid; every backend's family reached by
-  // some port; services do not intersect. (control validates all of it first.)
+  // REQUIRES: ids in [1, kMaxId], one for each (pool, address); pool indices valid; every backend's
+  // family reached by some port; services do not intersect. (control validates all of it first.)
   explicit ServiceTable(ServiceTableSpec spec);
   ServiceTable(const ServiceTable&) = delete;
   ServiceTable& operator=(const ServiceTable&) = delete;
@@ -111,7 +111,6 @@ class ServiceTable {
   }
   [[nodiscard]] const HashKey& key() const { return key_; }
   [[nodiscard]] uint64_t generation() const { return generation_; }
-  [[nodiscard]] std::size_t service_count() const { return services_.size(); }
 
  private:
   void AddBackends(const ServiceTableSpec::PoolSpec& pool, std::span<const EgressPort> ports);

@@ -18,6 +18,7 @@ enum class Verdict : uint8_t {
   kLearnNeighbor,  // an ARP or NDP message we only read
   kDropTruncated,
   kDropMultiSegment,
+  kDropNotOurMac,
   kDropVlan,
   kDropUnknownEtherType,
   kDropMalformedIpv4,
@@ -43,7 +44,7 @@ enum class Verdict : uint8_t {
 
 inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(Verdict::kCount);
 
-// The terms of the identity rx = forwarded + passed to the kernel + answered + dropped + held.
+// The terms of the identity received = forwarded + answered + dropped.
 enum class VerdictKind : uint8_t { kForwarded, kAnswered, kDropped };
 
 struct VerdictInfo {
@@ -67,6 +68,8 @@ inline constexpr std::array<VerdictInfo, kVerdictCount> kVerdicts = {{
      "Shorter than an Ethernet header."},
     {Verdict::kDropMultiSegment, VerdictKind::kDropped, "drop_multi_segment",
      "Spread over several receive buffers."},
+    {Verdict::kDropNotOurMac, VerdictKind::kDropped, "drop_not_our_mac",
+     "Addressed to another station's MAC address, or IP in a broadcast or multicast frame."},
     {Verdict::kDropVlan, VerdictKind::kDropped, "drop_vlan", "VLAN-tagged."},
     {Verdict::kDropUnknownEtherType, VerdictKind::kDropped, "drop_unknown_ethertype",
      "Neither IPv4, IPv6 nor ARP."},

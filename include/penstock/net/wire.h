@@ -29,7 +29,6 @@ inline constexpr uint8_t kProtocolRouting = 43;
 inline constexpr uint8_t kProtocolFragment = 44;
 inline constexpr uint8_t kProtocolAh = 51;
 inline constexpr uint8_t kProtocolIcmpv6 = 58;
-inline constexpr uint8_t kProtocolNone = 59;
 inline constexpr uint8_t kProtocolDestinationOptions = 60;
 
 inline constexpr uint8_t kTcpFin = 0x01;
