@@ -103,7 +103,7 @@ run_demo() {
   show_decapsulators
 
   say "What lb1 counted"
-  "$lab" ctl lb1 counters | awk '$NF != "0" && shown++ < 15'
+  "$lab" ctl lb1 counters --nonzero
 }
 
 print_what_to_try() {

@@ -121,26 +121,6 @@ def pool_backends(settings, name, pool):
     return {one["address"]: one for one in listed if one["pool"] == pool}
 
 
-def counters(settings, name):
-    """{dotted path: number} of every number in the answer of `counters`."""
-    flat = {}
-    _flatten("", get(settings, name, "counters"), flat)
-    return flat
-
-
-def _flatten(path, value, flat):
-    if isinstance(value, dict):
-        label = str(value.get("name", ""))
-        for key, inner in value.items():
-            _flatten(".".join(part for part in (path, label, key) if part), inner, flat)
-    elif isinstance(value, list):
-        for index, inner in enumerate(value):
-            named = isinstance(inner, dict) and "name" in inner
-            _flatten(path if named else f"{path}[{index}]", inner, flat)
-    elif not isinstance(value, bool) and str(value).lstrip("-").isdigit():
-        flat[path] = int(value)
-
-
 def _services():
     web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}}}" for one in BACKENDS)
     web6 = "\n".join(f'      - {{address: "{one.address6}", name: {one.name}}}'
