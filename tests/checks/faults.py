@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Says which faults of other load balancers have a test here, and which wait for a part of penstock.
+
+usage: faults.py ROOT      reads tests/faults.txt; exit 1 if it and the tests disagree
+
+A test belongs to a fault if its name begins with the fault's id: TEST(Parser, P01_BadVersion).
+"""
+
+import pathlib
+import re
+import sys
+
+LINE = re.compile(r"([A-Z]\d\d) (covered|waits): (.+)")
+TEST = re.compile(r"TEST(?:_F|_P)?\(\s*\w+,\s*([A-Z]\d\d)_|def test_([A-Z]\d\d)_")
+
+
+def read_list(path: pathlib.Path) -> dict[str, tuple[str, str]]:
+    faults = {}
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        if not line or line.startswith("#"):
+            continue
+        match = LINE.fullmatch(line)
+        if not match or match.group(1) in faults:
+            raise SystemExit(f"{path}:{number}: not `ID covered|waits: TEXT`, or there twice: {line}")
+        faults[match.group(1)] = (match.group(2), match.group(3))
+    return faults
+
+
+def tested_ids(root: pathlib.Path) -> set[str]:
+    files = [p for p in (root / "tests").rglob("*") if p.suffix in (".cc", ".py")]
+    found = (TEST.finditer(p.read_text()) for p in files)
+    return {a or b for matches in found for a, b in (m.groups() for m in matches)}
+
+
+def main() -> int:
+    root = pathlib.Path(sys.argv[1])
+    faults = read_list(root / "tests" / "faults.txt")
+    tested = tested_ids(root)
+    wrong = [f"{i}: said to be covered, but no test has its name" for i, (state, _) in
+             faults.items() if state == "covered" and i not in tested]
+    wrong += [f"{i}: has a test, but is said to wait" for i in sorted(tested)
+              if faults.get(i, ("waits", ""))[0] == "waits"]
+    covered = [i for i, (state, _) in faults.items() if state == "covered"]
+    print(f"covered, {len(covered)} of {len(faults)}: {' '.join(covered)}")
+    for identifier, (state, text) in faults.items():
+        if state == "waits":
+            print(f"waits: {identifier} {text}")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
