@@ -41,5 +41,6 @@ test_leg tsan -L unit
 build fuzz
 test_leg fuzz -L fuzz
 build asan
-test_leg asan -LE lab
+# Debian's protobuf is not instrumented, so what it puts into containers looks like an overflow.
+ASAN_OPTIONS=detect_container_overflow=0 test_leg asan -LE 'lab|dpdk'
 test_leg release
