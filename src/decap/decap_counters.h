@@ -6,8 +6,9 @@
 #include <linux/types.h>
 
 // Every frame that arrives is counted once, under exactly one kind. The kind also decides what
-// becomes of it: the ipip kinds go to the kernel unwrapped, `passed` goes to the kernel as it
-// came, the two others are dropped. Append only: the value is the index in the counter map.
+// becomes of it: the ipip, gre and gue kinds go to the kernel unwrapped, `passed` goes to the
+// kernel as it came, the two others are dropped. Append only: the value is the index in the
+// counter map.
 enum decap_kind {
   DECAP_IPIP_4IN4,  // inner IPv4 in outer IPv4
   DECAP_IPIP_6IN4,  // inner IPv6 in outer IPv4
@@ -16,6 +17,14 @@ enum decap_kind {
   DECAP_MALFORMED,  // claims to be a tunnel packet for this host, but cannot be one
   DECAP_ECN_DROP,   // congestion was marked on a packet that cannot carry the mark
   DECAP_PASSED,     // not a tunnel packet for this host
+  DECAP_GRE_4IN4,   // as the ipip kinds, behind a GRE header
+  DECAP_GRE_6IN4,
+  DECAP_GRE_4IN6,
+  DECAP_GRE_6IN6,
+  DECAP_GUE_4IN4,  // as the ipip kinds, behind UDP and GUE headers
+  DECAP_GUE_6IN4,
+  DECAP_GUE_4IN6,
+  DECAP_GUE_6IN6,
   DECAP_KIND_COUNT,
 };
 

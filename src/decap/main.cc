@@ -17,15 +17,24 @@ constexpr int kUsage = 2;
 
 // Part of the JSON output: stable names, in the order of decap_kind.
 constexpr std::array<const char*, DECAP_KIND_COUNT> kKindNames = {
-    "ipip_4in4", "ipip_6in4", "ipip_4in6", "ipip_6in6", "malformed", "ecn_drop", "passed"};
+    "ipip_4in4", "ipip_6in4", "ipip_4in6", "ipip_6in6", "malformed",
+    "ecn_drop",  "passed",    "gre_4in4",  "gre_6in4",  "gre_4in6",
+    "gre_6in6",  "gue_4in4",  "gue_6in4",  "gue_4in6",  "gue_6in6"};
 
-const char* ModeName(Mode mode) {
-  return mode == Mode::kNative ? "native" : "generic";
-}
+constexpr const char* kDescription =
+    "Unwraps what penstock sends to this backend, before the kernel sees it: IPv4 or IPv6 in IPv4\n"
+    "or IPv6, by IP-in-IP, GRE without optional fields, or GUE variant 0 on UDP port 6080. Broken\n"
+    "ones are dropped. All else goes to the kernel as it came, other GRE and GUE included: with a\n"
+    "checksum, key, sequence number, option or another payload they belong to another tunnel.";
 
 int Report(const Failure& failure) {
   fprintf(stderr, "penstock-decap: %s\n", failure.message.c_str());
   return kFailed;
+}
+
+std::string WhatWasDone(const Attached& attached) {
+  if (!attached.replaced) return "attached";
+  return attached.counters_kept ? "replaced, counters kept," : "replaced, counters from zero,";
 }
 
 int RunAttach(const std::string& interface, const std::string& mode,
@@ -36,8 +45,8 @@ int RunAttach(const std::string& interface, const std::string& mode,
   const auto result = Attach(interface, options);
   if (const auto* failure = std::get_if<Failure>(&result)) return Report(*failure);
   const auto& attached = std::get<Attached>(result);
-  printf("%s: %s in %s mode\n", interface.c_str(),
-         attached.replaced ? "replaced, counters kept," : "attached", ModeName(attached.mode));
+  printf("%s: %s in %s mode\n", interface.c_str(), WhatWasDone(attached).c_str(),
+         ModeName(attached.mode).c_str());
   return kDone;
 }
 
@@ -60,7 +69,7 @@ void PrintTable(const Counters& counters) {
 // and a name with a quote is refused here before it gets this far.
 void PrintJson(const std::string& interface, const Counters& counters) {
   printf(R"({"interface": "%s", "mode": "%s", "counters": {)", interface.c_str(),
-         ModeName(counters.mode));
+         ModeName(counters.mode).c_str());
   for (size_t kind = 0; kind < kKindNames.size(); ++kind) {
     const decap_counter& counter = counters.by_kind[kind];
     printf(R"(%s"%s": {"packets": %llu, "bytes": %llu})", kind == 0 ? "" : ", ", kKindNames[kind],
@@ -89,7 +98,7 @@ std::string CheckInterface(const std::string& text) {
 }
 
 int Main(int argc, char** argv) {
-  CLI::App app{"Unwraps what penstock sends to this backend, before the kernel sees it."};
+  CLI::App app{kDescription};
   app.name("penstock-decap");
   app.require_subcommand(1);
   std::string interface;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <string_view>
@@ -53,10 +54,6 @@ struct Present {
 
 uint32_t ModeFlag(Mode mode) {
   return mode == Mode::kNative ? XDP_FLAGS_DRV_MODE : XDP_FLAGS_SKB_MODE;
-}
-
-std::string ModeName(Mode mode) {
-  return mode == Mode::kNative ? "native" : "generic";
 }
 
 Failure Fail(const std::string& interface, const std::string& what) {
@@ -122,6 +119,34 @@ Failure Foreign(const std::string& interface, const Present& present) {
                              " xdp off`");
 }
 
+// An interface and our program on it, if it has one.
+struct Target {
+  int index;
+  std::optional<Present> present;
+};
+
+// Fails when the interface has a foreign program.
+Result<Target> FindTarget(const std::string& interface) {
+  libbpf_set_print(nullptr);  // failures are told in our own words
+  auto index = FindInterface(interface);
+  if (auto* failure = std::get_if<Failure>(&index)) return *failure;
+  auto found = FindPresent(interface, std::get<int>(index));
+  if (auto* failure = std::get_if<Failure>(&found)) return *failure;
+  auto& present = std::get<std::optional<Present>>(found);
+  if (present && !present->counters.valid()) return Foreign(interface, *present);
+  return Target{std::get<int>(index), std::move(present)};
+}
+
+// The kernel compares with what was seen by FindTarget, so that a program attached since is not
+// lost.
+bpf_xdp_attach_opts Expecting(const std::optional<Present>& present) {
+  bpf_xdp_attach_opts expected{};
+  // Up to the last field: libbpf wants the padding behind it zero, and a copy need not keep it so.
+  expected.sz = offsetof(bpf_xdp_attach_opts, old_prog_fd) + sizeof(expected.old_prog_fd);
+  if (present) expected.old_prog_fd = present->program.get();
+  return expected;
+}
+
 bool ReadMac(const std::string& interface, uint8_t* mac) {
   UniqueFd socket_fd(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
@@ -131,26 +156,33 @@ bool ReadMac(const std::string& interface, uint8_t* mac) {
   return true;
 }
 
-// Counters outlive a replaced program, unless another version of it counted other kinds.
-void KeepCounters(decap_bpf* skeleton, const Present& present) {
+// Counters outlive a replaced program, unless another version of it counted other kinds: then, or
+// when they cannot be taken over, the new program starts from zero, which is better than none.
+bool KeepCounters(decap_bpf* skeleton, const Present& present) {
   bpf_map_info info{};
   uint32_t length = sizeof(info);
   const int fd = present.counters.get();
-  if (bpf_obj_get_info_by_fd(fd, &info, &length) != 0) return;
-  if (info.max_entries != DECAP_KIND_COUNT || info.value_size != sizeof(decap_counter)) return;
-  // Without them the new program starts from zero, which is better than no program.
-  static_cast<void>(bpf_map__reuse_fd(skeleton->maps.decap_counters, fd));
+  if (bpf_obj_get_info_by_fd(fd, &info, &length) != 0) return false;
+  if (info.max_entries != DECAP_KIND_COUNT || info.value_size != sizeof(decap_counter)) {
+    return false;
+  }
+  return bpf_map__reuse_fd(skeleton->maps.decap_counters, fd) == 0;
 }
 
-Result<Skeleton> Load(const std::string& interface, const AttachOptions& options,
-                      const std::optional<Present>& present) {
+struct Loaded {
+  Skeleton skeleton;
+  bool counters_kept;
+};
+
+Result<Loaded> Load(const std::string& interface, const AttachOptions& options,
+                    const std::optional<Present>& present) {
   Skeleton skeleton(decap_bpf::open());
   if (!skeleton) return FailWith(interface, "cannot open the embedded eBPF program", errno);
   if (!ReadMac(interface, const_cast<uint8_t*>(skeleton->rodata->host_mac))) {
     return FailWith(interface, "cannot read its MAC address", errno);
   }
   skeleton->rodata->restrict_outer = options.outer_addresses.empty() ? 0 : 1;
-  if (present) KeepCounters(skeleton.get(), *present);
+  const bool counters_kept = present && KeepCounters(skeleton.get(), *present);
   if (const int error = decap_bpf::load(skeleton.get()); error != 0) {
     return FailWith(interface,
                     "the kernel does not take the eBPF program (needs Linux 5.7 with BTF)", -error);
@@ -162,7 +194,7 @@ Result<Skeleton> Load(const std::string& interface, const AttachOptions& options
       return FailWith(interface, "cannot store an outer address", errno);
     }
   }
-  return skeleton;
+  return Loaded{std::move(skeleton), counters_kept};
 }
 
 Failure AttachFailure(const std::string& interface, Mode mode, int error) {
@@ -178,6 +210,10 @@ Failure AttachFailure(const std::string& interface, Mode mode, int error) {
 
 }  // namespace
 
+std::string ModeName(Mode mode) {
+  return mode == Mode::kNative ? "native" : "generic";
+}
+
 std::optional<decap_address> ParseAddress(const std::string& text) {
   decap_address address{};
   if (inet_pton(AF_INET6, text.c_str(), address.bytes) == 1) return address;
@@ -188,63 +224,47 @@ std::optional<decap_address> ParseAddress(const std::string& text) {
 }
 
 Result<Attached> Attach(const std::string& interface, const AttachOptions& options) {
-  libbpf_set_print(nullptr);  // failures are told in our own words
-  auto index = FindInterface(interface);
-  if (auto* failure = std::get_if<Failure>(&index)) return *failure;
-  auto found = FindPresent(interface, std::get<int>(index));
+  auto found = FindTarget(interface);
   if (auto* failure = std::get_if<Failure>(&found)) return *failure;
-  const auto& present = std::get<std::optional<Present>>(found);
-  if (present && !present->counters.valid()) return Foreign(interface, *present);
+  const auto& [index, present] = std::get<Target>(found);
   const Mode mode = options.mode.value_or(present ? present->mode : Mode::kNative);
   if (present && present->mode != mode) {
     return Fail(interface, "attached in " + ModeName(present->mode) +
                                " mode; to change it: `penstock-decap detach " + interface +
                                "`, then attach again");
   }
-  auto loaded = Load(interface, options, present);
-  if (auto* failure = std::get_if<Failure>(&loaded)) return *failure;
+  auto result = Load(interface, options, present);
+  if (auto* failure = std::get_if<Failure>(&result)) return *failure;
+  const auto& [skeleton, counters_kept] = std::get<Loaded>(result);
 
-  // The kernel compares with what was seen above, so that a program attached since is not lost.
-  bpf_xdp_attach_opts expected{};
-  expected.sz = sizeof(expected);
-  if (present) expected.old_prog_fd = present->program.get();
+  const bpf_xdp_attach_opts expected = Expecting(present);
   const uint32_t how = present ? XDP_FLAGS_REPLACE : XDP_FLAGS_UPDATE_IF_NOEXIST;
-  const int program = bpf_program__fd(std::get<Skeleton>(loaded)->progs.penstock_decap);
-  const int error = bpf_xdp_attach(std::get<int>(index), program, how | ModeFlag(mode), &expected);
+  const int program = bpf_program__fd(skeleton->progs.penstock_decap);
+  const int error = bpf_xdp_attach(index, program, how | ModeFlag(mode), &expected);
   if (error != 0) return AttachFailure(interface, mode, -error);
-  return Attached{mode, present.has_value()};
+  return Attached{mode, present.has_value(), counters_kept};
 }
 
 Result<bool> Detach(const std::string& interface) {
-  libbpf_set_print(nullptr);
-  auto index = FindInterface(interface);
-  if (auto* failure = std::get_if<Failure>(&index)) return *failure;
-  auto found = FindPresent(interface, std::get<int>(index));
+  auto found = FindTarget(interface);
   if (auto* failure = std::get_if<Failure>(&found)) return *failure;
-  const auto& present = std::get<std::optional<Present>>(found);
+  const auto& [index, present] = std::get<Target>(found);
   if (!present) return false;
-  if (!present->counters.valid()) return Foreign(interface, *present);
-  bpf_xdp_attach_opts expected{};
-  expected.sz = sizeof(expected);
-  expected.old_prog_fd = present->program.get();
+  const bpf_xdp_attach_opts expected = Expecting(present);
   const uint32_t flags = ModeFlag(present->mode) | XDP_FLAGS_REPLACE;
-  if (const int error = bpf_xdp_detach(std::get<int>(index), flags, &expected); error != 0) {
+  if (const int error = bpf_xdp_detach(index, flags, &expected); error != 0) {
     return FailWith(interface, "cannot detach", -error);
   }
   return true;
 }
 
 Result<Counters> ReadCounters(const std::string& interface) {
-  libbpf_set_print(nullptr);
-  auto index = FindInterface(interface);
-  if (auto* failure = std::get_if<Failure>(&index)) return *failure;
-  auto found = FindPresent(interface, std::get<int>(index));
+  auto found = FindTarget(interface);
   if (auto* failure = std::get_if<Failure>(&found)) return *failure;
-  const auto& present = std::get<std::optional<Present>>(found);
+  const auto& present = std::get<Target>(found).present;
   if (!present) {
     return Fail(interface, "not attached; attach with `penstock-decap attach " + interface + "`");
   }
-  if (!present->counters.valid()) return Foreign(interface, *present);
   const int cpus = libbpf_num_possible_cpus();
   if (cpus <= 0) return FailWith(interface, "cannot count the CPUs", -cpus);
   Counters counters{present->mode, {}};

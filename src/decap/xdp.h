@@ -19,6 +19,9 @@ namespace penstock::decap {
 // and is slower.
 enum class Mode : uint8_t { kNative, kGeneric };
 
+// "native" or "generic", as the command line has it.
+std::string ModeName(Mode mode);
+
 // Why a call did nothing: one line that names the cause and the next step.
 struct Failure {
   std::string message;
@@ -37,7 +40,8 @@ struct AttachOptions {
 
 struct Attached {
   Mode mode;
-  bool replaced;  // our program was there before; its counters go on
+  bool replaced;       // our program was there before
+  bool counters_kept;  // and its counters go on: it counted the same kinds
 };
 
 struct Counters {

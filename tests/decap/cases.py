@@ -1,9 +1,12 @@
 """Frames, and what becomes of each: written from the RFCs with scapy, not from the program."""
 
-from dataclasses import dataclass
-
 from scapy.all import (ICMP, IP, TCP, UDP, ICMPv6EchoRequest, IPv6, IPv6ExtHdrDestOpt,
-                       IPv6ExtHdrFragment, Ether, Raw, checksum, raw)
+                       IPv6ExtHdrFragment, Raw, checksum, raw)
+
+import gre_cases
+import gue_cases
+from packets import (BACKEND6, CLIENT4, CLIENT6, LB6, NAMES, PAIRS, TUNNELS, VIP4, VIP6, Case,
+                     inner, outer, wrap)
 
 # RFC 6040 section 4.2, figure 4: (inner, outer) -> ECN field afterwards, None: dropped.
 NOT_ECT, ECT_1, ECT_0, CE = 0, 1, 2, 3
@@ -14,158 +17,147 @@ ECN_AFTER = {
     (ECT_1, NOT_ECT): ECT_1, (ECT_1, ECT_0): ECT_1, (ECT_1, ECT_1): ECT_1, (ECT_1, CE): CE,
     (CE, NOT_ECT): CE, (CE, ECT_0): CE, (CE, ECT_1): CE, (CE, CE): CE,
 }
-PAIRS = ((4, 4), (6, 4), (4, 6), (6, 6))  # (inner, outer)
-
-LB4, BACKEND4 = "10.2.1.2", "10.3.1.2"
-LB6, BACKEND6 = "2001:db8:2:1::2", "2001:db8:3:1::2"
-VIP4, CLIENT4 = "203.0.113.10", "10.1.0.2"
-VIP6, CLIENT6 = "2001:db8:53::10", "2001:db8:1::2"
 
 
-@dataclass
-class Case:
-    sentence: str
-    frame: bytes
-    expected: bytes | None  # the frame the kernel gets, None: nothing
-    kind: str
+def all_cases(frames):
+    yield from unwrapped(frames)
+    yield from ecn(frames)
+    yield from malformed(frames)
+    yield from malformed_ipip(frames)
+    yield from passed(frames)
+    for module in (gre_cases, gue_cases):
+        yield from module.all_cases(frames)
 
 
-def inner(version, tos=0, payload=b"x" * 37):
-    if version == 4:
-        packet = IP(src=CLIENT4, dst=VIP4, tos=tos, ttl=61, id=4711)
-    else:
-        packet = IPv6(src=CLIENT6, dst=VIP6, tc=tos, hlim=61, fl=0x12345)
-    return packet / TCP(sport=40000, dport=80, flags="PA", seq=1, ack=1) / Raw(payload)
-
-
-def outer(version, inner_version, tos=0, **fields):
-    protocol = 4 if inner_version == 4 else 41
-    if version == 4:
-        values = dict(src=LB4, dst=BACKEND4, proto=protocol, tos=tos, ttl=64, flags="DF", id=0)
-        return IP(**{**values, **fields})
-    values = dict(src=LB6, dst=BACKEND6, nh=protocol, tc=tos, hlim=64, fl=0xabcde)
-    return IPv6(**{**values, **fields})
-
-
-class Frames:
-    """Builds cases for one pair of MAC addresses."""
-
-    def __init__(self, mac, peer_mac):
-        self.mac, self.peer_mac = mac, peer_mac
-
-    def frame(self, packet, mac=None):
-        ethertype = 0x0800 if packet.version == 4 else 0x86DD
-        return raw(Ether(src=self.peer_mac, dst=mac or self.mac, type=ethertype) / packet)
-
-    def all(self):
-        yield from self.unwrapped()
-        yield from self.ecn()
-        yield from self.malformed()
-        yield from self.passed()
-
-    def unwrapped(self):
+def every_pair():
+    """(tunnel, inner version, outer version, the three in words, kind)"""
+    for tunnel in TUNNELS:
         for i, o in PAIRS:
-            kind = f"ipip_{i}in{o}"
-            yield Case(f"IPv{i} in IPv{o} leaves the inner packet byte for byte",
-                       self.frame(outer(o, i) / inner(i)), self.frame(inner(i)), kind)
-            bare = inner(i, payload=b"")
-            yield Case(f"IPv{i} in IPv{o}: Ethernet padding is cut to the outer length",
-                       self.frame(outer(o, i) / bare) + b"\xee" * 9, self.frame(bare), kind)
-            full = inner(i, payload=b"y" * (1500 - len(inner(i, payload=b""))))
-            yield Case(f"IPv{i} in IPv{o}: an inner packet of 1500 bytes is unwrapped",
-                       self.frame(outer(o, i) / full), self.frame(full), kind)
-        with_options = outer(4, 4, options=b"\x01\x01\x01\x01\x01\x01\x01\x00")
-        yield Case("outer IPv4 options are walked over",
-                   self.frame(with_options / inner(4)), self.frame(inner(4)), "ipip_4in4")
+            yield tunnel, i, o, f"IPv{i} in IPv{o}{NAMES[tunnel]}", f"{tunnel}_{i}in{o}"
+
+
+def unwrapped(frames):
+    for tunnel, i, o, words, kind in every_pair():
+        yield frames.unwrapped(f"{words} leaves the inner packet byte for byte",
+                               wrap(tunnel, i, o, inner(i)), inner(i), kind)
+        padded = frames.unwrapped(f"{words}: Ethernet padding is cut to the outer length",
+                                  wrap(tunnel, i, o, inner(i, payload=b"")),
+                                  inner(i, payload=b""), kind)
+        padded.frame += b"\xee" * 9
+        yield padded
+        full = inner(i, payload=b"y" * (1500 - len(inner(i, payload=b""))))
+        yield frames.unwrapped(f"{words}: an inner packet of 1500 bytes is unwrapped",
+                               wrap(tunnel, i, o, full), full, kind)
+    for tunnel in TUNNELS:
+        for size in (8, 40):
+            packet = wrap(tunnel, 4, 4, inner(4), options=b"\x01" * (size - 1) + b"\x00")
+            yield frames.unwrapped(f"{size} bytes of outer IPv4 options are walked{NAMES[tunnel]}",
+                                   packet, inner(4), f"{tunnel}_4in4")
         fragment = IP(src=CLIENT4, dst=VIP4, id=9, frag=185, proto=17) / Raw(b"z" * 64)
-        yield Case("an inner fragment is unwrapped: only the outer one may not be a fragment",
-                   self.frame(outer(4, 4) / fragment), self.frame(fragment), "ipip_4in4")
+        yield frames.unwrapped(
+            f"an inner fragment is unwrapped{NAMES[tunnel]}: only the outer one may not be one",
+            wrap(tunnel, 4, 4, fragment), fragment, f"{tunnel}_4in4")
 
-    def ecn(self):
-        for i, o in PAIRS:
-            for (before, mark), after in ECN_AFTER.items():
-                for dscp in (0, 0xB8):
-                    # The DSCP of the outer header differs on purpose: it must not come through.
-                    frame = self.frame(outer(o, i, tos=0x28 | mark) / inner(i, tos=dscp | before))
-                    sentence = f"IPv{i} in IPv{o}: DSCP {dscp >> 2}, ECN {before}, outer {mark}"
-                    if after is None:
-                        yield Case(f"{sentence} is dropped", frame, None, "ecn_drop")
-                        continue
-                    # scapy computes the checksum from scratch, the program updates it.
-                    yield Case(f"{sentence} becomes {after}", frame,
-                               self.frame(inner(i, tos=dscp | after)), f"ipip_{i}in{o}")
 
-    def malformed(self):
-        def case(sentence, frame):
-            return Case(sentence + " is dropped", frame, None, "malformed")
+def ecn(frames):
+    for tunnel, i, o, words, kind in every_pair():
+        for (before, mark), after in ECN_AFTER.items():
+            for dscp in (0, 0xB8):
+                # The DSCP of the outer header differs on purpose: it must not come through.
+                packet = wrap(tunnel, i, o, inner(i, tos=dscp | before), tos=0x28 | mark)
+                sentence = f"{words}: DSCP {dscp >> 2}, ECN {before}, outer {mark}"
+                if after is None:
+                    yield Case(f"{sentence} is dropped", frames.frame(packet), None, "ecn_drop")
+                    continue
+                # scapy computes the checksum from scratch, the program updates it.
+                yield frames.unwrapped(f"{sentence} becomes {after}", packet,
+                                       inner(i, tos=dscp | after), kind)
 
-        plain4 = self.frame(outer(4, 4) / inner(4))
-        plain6 = self.frame(outer(6, 6) / inner(6))
-        for kept in (1, 9, 10, 19):
-            yield case(f"an outer IPv4 header cut to {kept} bytes", plain4[:14 + kept])
-        for kept in (1, 7, 39):
-            yield case(f"an outer IPv6 header cut to {kept} bytes", plain6[:14 + kept])
-        wrong_version = outer(4, 4)
+
+def malformed(frames):
+    """What breaks every encapsulation alike."""
+    for tunnel, i, o, words, _ in every_pair():
+        whole = frames.frame(wrap(tunnel, i, o, inner(i)))
+        yield frames.malformed(f"{words}: an outer length one byte beyond the frame", whole[:-1])
+        yield frames.malformed(f"{words}: an inner IPv{10 - i} instead",
+                               frames.frame(wrap(tunnel, i, o, inner(10 - i))))
+        short = Raw(raw(inner(i))[:19 if i == 4 else 39])
+        cut = frames.frame(wrap(tunnel, i, o, short))
+        yield frames.malformed(f"{words}: an inner header cut short", cut)
+        yield frames.malformed(f"{words}: an inner header that ends in the padding",
+                               cut + b"\0" * 30)
+        yield frames.malformed(f"{words}: nothing inside", frames.frame(wrap(tunnel, i, o, b"")))
+    for tunnel in TUNNELS:
+        def case(sentence, packet, by=NAMES[tunnel], version=None):
+            return frames.malformed(sentence + by, frames.frame(packet, version=version))
+
+        wrong_version = wrap(tunnel, 4, 4, inner(4))
         wrong_version.version = 5
-        for ihl in (0, 4):
-            # Only the IHL is wrong: the checksum holds for the short header, and what then counts
-            # as the payload begins like an IPv4 header, because the destination is 69.0.0.77.
-            fields = dict(ihl=ihl, len=77, dst="69.0.0.77")
-            right = checksum(raw(outer(4, 4, chksum=0, **fields))[:4 * ihl])
-            yield case(f"an outer IHL of {ihl}",
-                       self.frame(outer(4, 4, chksum=right, **fields) / inner(4)))
-        yield case("an outer IHL beyond the packet",
-                   self.frame(outer(4, 4, ihl=15, len=20) / Raw(b"")))
-        yield case("an outer version of 5", self.frame_v4(wrong_version / inner(4)))
-        yield case("a wrong outer IPv4 checksum",
-                   self.frame(outer(4, 4, chksum=0x1234) / inner(4)))
+        yield case("an outer version of 5", wrong_version, version=4)
+        wrong_version = wrap(tunnel, 6, 6, inner(6))
+        wrong_version.version = 5
+        yield case("an outer version of 5 in IPv6", wrong_version, version=6)
+        yield case("a wrong outer IPv4 checksum", wrap(tunnel, 4, 4, inner(4), chksum=0x1234))
         yield case("a non-zero outer checksum sum over options",
-                   self.frame(outer(4, 4, options=b"\x01" * 4, chksum=1) / inner(4)))
-        yield case("an outer IPv4 total length one byte beyond the frame", plain4[:-1])
-        yield case("an outer IPv6 payload length one byte beyond the frame", plain6[:-1])
-        yield case("an outer IPv6 payload length of 0", self.frame(outer(6, 6, plen=0) / inner(6)))
-        yield case("a first outer IPv4 fragment", self.frame(outer(4, 4, flags="MF") / inner(4)))
-        yield case("a later outer IPv4 fragment",
-                   self.frame(outer(4, 4, flags=0, frag=3) / inner(4)))
-        for protocol in (4, 41):
-            header = IPv6ExtHdrFragment(nh=protocol, m=1, id=7)
-            yield case(f"an outer IPv6 fragment with protocol {protocol}",
-                       self.frame(outer(6, 6, nh=44) / header / inner(6)))
-        for i, o in PAIRS:
-            yield case(f"an inner IPv{10 - i} where IPv{o} says IPv{i}",
-                       self.frame(outer(o, i) / inner(10 - i)))
-            short = raw(inner(i))[:19 if i == 4 else 39]
-            yield case(f"an inner IPv{i} header cut short in IPv{o}",
-                       self.frame(outer(o, i) / Raw(short)))
-            yield case(f"an inner IPv{i} header that lies in the padding behind IPv{o}",
-                       self.frame(outer(o, i) / Raw(short)) + b"\0" * 30)
-            yield case(f"an empty IPv{o} tunnel packet for IPv{i}", self.frame(outer(o, i)))
-        yield case("an outer total length shorter than its header",
-                   self.frame(outer(4, 4, len=12) / inner(4)))
+                   wrap(tunnel, 4, 4, inner(4), options=b"\x01" * 4, chksum=1))
+        yield case("a first outer IPv4 fragment", wrap(tunnel, 4, 4, inner(4), flags="MF"))
+        for more in (0, 1):
+            header = IPv6ExtHdrFragment(m=more, id=7)
+            packet = wrap(tunnel, 6, 6, inner(6), nh=44)
+            header.nh = {"ipip": 41, "gre": 47, "gue": 17}[tunnel]
+            packet.payload = header / packet.payload
+            yield case(f"a first outer IPv6 fragment with M={more}", packet)
 
-    def frame_v4(self, packet):
-        return raw(Ether(src=self.peer_mac, dst=self.mac, type=0x0800) / packet)
 
-    def passed(self):
-        def case(sentence, frame):
-            return Case(sentence + " passes unchanged", frame, frame, "passed")
+def malformed_ipip(frames):
+    """What breaks IP-in-IP, and what nobody can tell to be another thing."""
+    plain4 = frames.frame(wrap("ipip", 4, 4, inner(4)))
+    plain6 = frames.frame(wrap("ipip", 6, 6, inner(6)))
+    for kept in (1, 9, 10, 19):
+        yield frames.malformed(f"an outer IPv4 header cut to {kept} bytes", plain4[:14 + kept])
+    for kept in (1, 7, 39):
+        yield frames.malformed(f"an outer IPv6 header cut to {kept} bytes", plain6[:14 + kept])
+    for ihl in (0, 4):
+        # Only the IHL is wrong: the checksum holds for the short header, and what then counts
+        # as the payload begins like an IPv4 header, because the destination is 69.0.0.77.
+        fields = dict(ihl=ihl, len=77, dst="69.0.0.77")
+        right = checksum(raw(outer(4, 4, chksum=0, **fields))[:4 * ihl])
+        packet = wrap("ipip", 4, 4, inner(4), chksum=right, **fields)
+        yield frames.malformed(f"an outer IHL of {ihl}", frames.frame(packet))
+    for sentence, packet in (
+            ("an outer IHL beyond the packet", outer(4, 4, ihl=15, len=20) / Raw(b"")),
+            ("an outer IPv6 payload length of 0", wrap("ipip", 6, 6, inner(6), plen=0)),
+            ("a later outer IPv4 fragment", wrap("ipip", 4, 4, inner(4), flags=0, frag=3)),
+            ("an outer total length shorter than its header",
+             wrap("ipip", 4, 4, inner(4), len=12))):
+        yield frames.malformed(sentence, frames.frame(packet))
+    for protocol in (4, 41):
+        header = IPv6ExtHdrFragment(nh=protocol, offset=3, id=7)
+        yield frames.malformed(f"a later outer IPv6 fragment with protocol {protocol}",
+                               frames.frame(outer(6, 44) / header / inner(6)))
 
-        for version in (4, 6):
-            yield case(f"IPv{version} TCP", self.frame(inner(version)))
-            yield case(f"an IPv{version} tunnel packet for another MAC",
-                       self.frame(outer(version, 4) / inner(4), mac="02:00:00:00:00:99"))
-            yield case(f"an IPv{version} tunnel packet for the broadcast MAC",
-                       self.frame(outer(version, 4) / inner(4), mac="ff:ff:ff:ff:ff:ff"))
-        yield case("IPv4 TCP with an IHL of 4, the kernel's to judge,",
-                   self.frame(IP(src=CLIENT4, dst=VIP4, ihl=4) / TCP()))
-        yield case("ICMP", self.frame(IP(src=CLIENT4, dst=VIP4) / ICMP()))
-        yield case("ICMPv6", self.frame(IPv6(src=CLIENT6, dst=VIP6) / ICMPv6EchoRequest()))
-        yield case("UDP", self.frame(IP(src=CLIENT4, dst=VIP4) / UDP(dport=53) / Raw(b"q")))
-        yield case("an IPv4 TCP fragment",
-                   self.frame(IP(src=CLIENT4, dst=VIP4, flags="MF") / TCP() / Raw(b"a" * 24)))
-        yield case("an IPv6 UDP fragment", self.frame(
-            IPv6(src=CLIENT6, dst=VIP6) / IPv6ExtHdrFragment(nh=17, m=1) / Raw(b"a" * 24)))
-        yield case("a tunnel packet behind an IPv6 destination options header", self.frame(
-            IPv6(src=LB6, dst=BACKEND6) / IPv6ExtHdrDestOpt(nh=41) / inner(6)))
-        yield case("ARP", bytes.fromhex("ff" * 6 + self.peer_mac.replace(":", "") + "0806")
-                   + b"\0" * 46)
+
+def passed(frames):
+    def case(sentence, packet, mac=None):
+        return frames.passed(sentence, frames.frame(packet, mac=mac))
+
+    for version in (4, 6):
+        yield case(f"IPv{version} TCP", inner(version))
+    for tunnel, i, o, words, _ in every_pair():
+        packet = wrap(tunnel, i, o, inner(i))
+        yield case(f"{words} for another MAC", packet, mac="02:00:00:00:00:99")
+        yield case(f"{words} for the broadcast MAC", packet, mac="ff:ff:ff:ff:ff:ff")
+    yield case("IPv4 TCP with an IHL of 4, the kernel's to judge,",
+               IP(src=CLIENT4, dst=VIP4, ihl=4) / TCP())
+    yield case("ICMP", IP(src=CLIENT4, dst=VIP4) / ICMP())
+    yield case("ICMPv6", IPv6(src=CLIENT6, dst=VIP6) / ICMPv6EchoRequest())
+    yield case("UDP", IP(src=CLIENT4, dst=VIP4) / UDP(dport=53) / Raw(b"q"))
+    yield case("an IPv4 TCP fragment",
+               IP(src=CLIENT4, dst=VIP4, flags="MF") / TCP() / Raw(b"a" * 24))
+    yield case("an IPv6 UDP fragment",
+               IPv6(src=CLIENT6, dst=VIP6) / IPv6ExtHdrFragment(nh=17, m=1) / Raw(b"a" * 24))
+    for protocol in (17, 41, 47):
+        yield case(f"protocol {protocol} behind an IPv6 destination options header",
+                   IPv6(src=LB6, dst=BACKEND6) / IPv6ExtHdrDestOpt(nh=protocol) / inner(6))
+    yield frames.passed("ARP", bytes.fromhex(
+        "ff" * 6 + frames.peer_mac.replace(":", "") + "0806") + b"\0" * 46)

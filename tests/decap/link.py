@@ -10,6 +10,8 @@ ETH_P_ALL = 3
 PACKET_OUTGOING = 4
 CLONE_NEWNET = 0x40000000
 SENTINEL_ETHERTYPE = b"\x88\xb5"  # reserved for local experiments by IEEE 802
+SENTINEL_BYTES = 60
+MTU = 1600
 
 libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,8 +53,7 @@ class Link:
                 "net.ipv6.conf.default.disable_ipv6=1")
         run("ip", "link", "add", "eth0", "netns", self.sender, "type", "veth",
             "peer", "name", "eth0", "netns", self.receiver)
-        for namespace in (self.sender, self.receiver):
-            run("ip", "-n", namespace, "link", "set", "eth0", "mtu", "1600", "up")
+        self.set_mtu(MTU)
         self.tx = self._open(self.sender)
         self.rx = self._open(self.receiver)
         self.rx.settimeout(2)
@@ -76,6 +77,10 @@ class Link:
         text = run("ip", "netns", "exec", namespace, "cat", "/sys/class/net/eth0/address").stdout
         return text.strip()
 
+    def set_mtu(self, mtu):
+        for namespace in (self.sender, self.receiver):
+            run("ip", "-n", namespace, "link", "set", "eth0", "mtu", str(mtu), "up")
+
     def exec(self, *command):
         return run("ip", "netns", "exec", self.receiver, *command, check=False)
 
@@ -84,11 +89,12 @@ class Link:
         self.tx.send(frame)
         self.sent += 1
         # One queue, one order: what arrives before the sentinel belongs to the frame.
-        sentinel = b"\xff" * 6 + frame[6:12] + SENTINEL_ETHERTYPE + self.sent.to_bytes(46, "big")
+        sentinel = b"\xff" * 6 + frame[6:12] + SENTINEL_ETHERTYPE
+        sentinel += self.sent.to_bytes(SENTINEL_BYTES - len(sentinel), "big")
         self.tx.send(sentinel)
         seen = []
         while True:
-            data, address = self.rx.recvfrom(4096)
+            data, address = self.rx.recvfrom(65536)
             if address[2] == PACKET_OUTGOING:
                 continue
             if data == sentinel:
