@@ -9,7 +9,9 @@
 namespace penstock::cli {
 namespace {
 
+// "80,443,8000-8010"; "*" for every port.
 std::string PortsOf(const v1::Service& service) {
+  if (service.ports().empty()) return "*";
   std::string text;
   for (const v1::PortRange& range : service.ports()) {
     absl::StrAppend(&text, text.empty() ? "" : ",", range.first());

@@ -42,9 +42,12 @@ PortConfig ReadPort(const v1::Port& message, const std::string& path, Violations
   port.name = message.name();
   port.device = message.device();
   // What does not fit is out of the valid range either way.
+  constexpr uint32_t kMax = std::numeric_limits<uint16_t>::max();
   if (message.has_mtu()) {
-    constexpr uint32_t kMax = std::numeric_limits<uint16_t>::max();
     port.mtu = static_cast<uint16_t>(std::min(message.mtu(), kMax));
+  }
+  if (message.has_vlan()) {
+    port.vlan = static_cast<uint16_t>(std::min(message.vlan(), kMax));
   }
   ReadAddresses(message, Below(path, "addresses"), port, violations);
   ReadGateways(message, Below(path, "gateways"), port, violations);
@@ -77,6 +80,7 @@ void ReadDataplane(const v1::Dataplane& message, DataplaneConfig& dataplane,
     violations.push_back(
         {"dataplane.idle_sleep", "has to be a whole number of microseconds, 0us to 10ms"});
   }
+  if (message.has_icmp_rate()) dataplane.icmp_rate = message.icmp_rate();
   for (const v1::Port& port : message.ports()) {
     const std::string path = Item("dataplane.ports", dataplane.ports.size());
     dataplane.ports.push_back(ReadPort(port, path, violations));
@@ -87,6 +91,7 @@ void WritePort(const PortConfig& port, v1::Port& message) {
   message.set_name(port.name);
   message.set_device(port.device);
   message.set_mtu(port.mtu);
+  message.set_vlan(port.vlan);
   for (const net::IpPrefix& address : port.addresses) message.add_addresses(address.ToString());
   for (const net::IpAddress& gateway : port.gateways) message.add_gateways(gateway.ToString());
   if (port.gateway_mac) message.set_gateway_mac(port.gateway_mac->ToString());
@@ -100,6 +105,7 @@ void WriteDataplane(const DataplaneConfig& dataplane, v1::Dataplane& message) {
   table.set_v4_entries_per_worker(dataplane.flow_table.v4_entries_per_worker);
   table.set_v6_entries_per_worker(dataplane.flow_table.v6_entries_per_worker);
   WriteDuration(dataplane.idle_sleep, *message.mutable_idle_sleep());
+  message.set_icmp_rate(dataplane.icmp_rate);
   for (const PortConfig& port : dataplane.ports) WritePort(port, *message.add_ports());
 }
 

@@ -1,7 +1,6 @@
-#include <algorithm>
-
 #include "config/convert_duration.h"
 #include "config/enums.h"
+#include "config/prefix.h"
 #include "config/schema.h"
 #include "config/text.h"
 #include "penstock/config/convert.h"
@@ -21,32 +20,35 @@ void ReadAddress(const std::string& text, const std::string& path, net::IpAddres
   }
 }
 
-// An address, or a prefix that is one address.
-void ReadVip(const std::string& text, const std::string& path, net::IpAddress& address,
-             Violations& violations) {
+// Stands where no prefix could be read. No prefix has this length, so later checks pass over it.
+constexpr net::IpPrefix kNoPrefix{.address = {}, .length = 0xFF};
+
+// An address, or "ADDRESS/LENGTH".
+net::IpPrefix ReadPrefix(const std::string& text, const std::string& path, Violations& violations) {
   const auto prefix = net::IpPrefix::Parse(text);
-  if (!prefix) return ReadAddress(text, path, address, violations);
-  address = prefix->address;
-  if (prefix->length < address.size() * 8) {
-    violations.push_back(
-        {path, Concat("a prefix shorter than /", address.size() * 8, " ", kNotYetSupported)});
-  }
+  if (prefix) return *prefix;
+  violations.push_back(
+      {path, Concat("is not an IP address or a prefix such as 192.0.2.0/24: ", QuoteShort(text))});
+  return kNoPrefix;
 }
 
-void ReadPort(const v1::PortRange& range, const std::string& path, std::vector<uint16_t>& ports,
-              Violations& violations) {
+net::IpPrefix ReadVip(const std::string& text, const std::string& path, Violations& violations) {
+  if (!text.empty()) return ReadPrefix(text, path, violations);
+  violations.push_back({path, "is required"});
+  return kNoPrefix;
+}
+
+PortRange ReadPorts(const v1::PortRange& range, const std::string& path, Violations& violations) {
   constexpr uint32_t kLastPort = 65535;
   const auto outside = [](uint32_t port) { return port == 0 || port > kLastPort; };
   if (outside(range.first()) || outside(range.last())) {
     const uint32_t port = outside(range.first()) ? range.first() : range.last();
     violations.push_back({path, Concat(port, " is not in 1..65535")});
-  } else if (range.first() > range.last()) {
-    violations.push_back({path, "begins after its end"});
-  } else if (range.first() < range.last()) {
-    violations.push_back({path, Concat("a range of ports ", kNotYetSupported)});
+    // No port, and in its place: the indexes of those behind it are those of the file.
+    return {};
   }
-  // Kept also when bad: the indexes of the ports behind it are those of the file.
-  ports.push_back(static_cast<uint16_t>(std::min(range.first(), kLastPort)));
+  return {.first = static_cast<uint16_t>(range.first()),
+          .last = static_cast<uint16_t>(range.last())};
 }
 
 void ReadIdle(bool has, const google::protobuf::Duration& message, const std::string& path,
@@ -80,30 +82,45 @@ Pool ReadPool(const v1::Pool& message, const std::string& path, Violations& viol
   return pool;
 }
 
-void ReadPorts(const v1::Service& message, const std::string& path, Service& service,
-               Violations& violations) {
-  if (message.ports().empty()) {
-    violations.push_back(
-        {path, Concat("none is every port, which ", kNotYetSupported, "; list them")});
+// Where clients' packets may come from, and where the outer ones come from.
+void ReadSources(const v1::Service& message, const std::string& path, Service& service,
+                 Violations& violations) {
+  if (!message.outer_source_prefix().empty()) {
+    service.outer_source_prefix =
+        ReadPrefix(message.outer_source_prefix(), Below(path, "outer_source_prefix"), violations);
   }
-  for (const v1::PortRange& range : message.ports()) {
-    ReadPort(range, Item(path, service.ports.size()), service.ports, violations);
+  for (const std::string& text : message.deny()) {
+    const std::string below = Item(Below(path, "deny"), service.deny.size());
+    service.deny.push_back(ReadPrefix(text, below, violations));
   }
+}
+
+void ReadEnums(const v1::Service& message, Service& service) {
+  ReadEnum(kProtocols, message.protocol(), service.protocol);
+  ReadEnum(kEncapsulations, message.encapsulation(), service.encapsulation);
+  ReadEnum(kHashKinds, message.hash(), service.hash);
+  ReadEnum(kOnNoBackends, message.on_no_backend(), service.on_no_backend);
+  ReadEnum(kGueUdpChecksums, message.gue_udp_checksum(), service.gue_udp_checksum);
+  IcmpEcho echo{};
+  ReadEnum(kIcmpEchos, message.icmp_echo(), echo);
+  if (message.icmp_echo() != v1::ICMP_ECHO_UNSPECIFIED) service.icmp_echo = echo;
 }
 
 Service ReadService(const v1::Service& message, const std::string& path, Violations& violations) {
   Service service;
   service.name = message.name();
-  ReadVip(message.address(), Below(path, "address"), service.address, violations);
+  service.prefix = ReadVip(message.address(), Below(path, "address"), violations);
   if (message.protocol() == v1::PROTOCOL_UNSPECIFIED) {
     violations.push_back({Below(path, "protocol"), "is required: tcp or udp"});
   }
-  ReadEnum(kProtocols, message.protocol(), service.protocol);
-  ReadPorts(message, Below(path, "ports"), service, violations);
+  ReadEnums(message, service);
+  service.ports.reserve(static_cast<std::size_t>(message.ports_size()));
+  for (const v1::PortRange& range : message.ports()) {
+    const std::string below = Item(Below(path, "ports"), service.ports.size());
+    service.ports.push_back(ReadPorts(range, below, violations));
+  }
   service.pool = message.pool();
-  ReadEnum(kEncapsulations, message.encapsulation(), service.encapsulation);
-  ReadEnum(kHashKinds, message.hash(), service.hash);
-  ReadEnum(kOnNoBackends, message.on_no_backend(), service.on_no_backend);
+  ReadSources(message, path, service, violations);
   const v1::IdleTimeout& idle = message.idle_timeout();
   const std::string idle_path = Below(path, "idle_timeout");
   ReadIdle(idle.has_tcp(), idle.tcp(), Below(idle_path, "tcp"), service.idle_timeout.tcp,
@@ -156,12 +173,12 @@ v1::Backend ToProto(const Backend& backend) {
 v1::Service ToProto(const Service& service) {
   v1::Service message;
   message.set_name(service.name);
-  message.set_address(service.address.ToString());
+  message.set_address(PrefixText(service.prefix));
   message.set_protocol(WriteEnum(kProtocols, service.protocol));
-  for (const uint16_t port : service.ports) {
+  for (const PortRange& ports : service.ports) {
     v1::PortRange* range = message.add_ports();
-    range->set_first(port);
-    range->set_last(port);
+    range->set_first(ports.first);
+    range->set_last(ports.last);
   }
   message.set_pool(service.pool);
   message.set_encapsulation(WriteEnum(kEncapsulations, service.encapsulation));
@@ -169,6 +186,15 @@ v1::Service ToProto(const Service& service) {
   message.set_on_no_backend(WriteEnum(kOnNoBackends, service.on_no_backend));
   WriteDuration(service.idle_timeout.tcp, *message.mutable_idle_timeout()->mutable_tcp());
   WriteDuration(service.idle_timeout.udp, *message.mutable_idle_timeout()->mutable_udp());
+  if (service.icmp_echo) message.set_icmp_echo(WriteEnum(kIcmpEchos, *service.icmp_echo));
+  if (service.outer_source_prefix) {
+    message.set_outer_source_prefix(PrefixText(*service.outer_source_prefix));
+  }
+  const bool gue = service.encapsulation == Encapsulation::kGue;
+  if (gue || service.gue_udp_checksum != GueUdpChecksum::kComputed) {
+    message.set_gue_udp_checksum(WriteEnum(kGueUdpChecksums, service.gue_udp_checksum));
+  }
+  for (const net::IpPrefix& prefix : service.deny) message.add_deny(PrefixText(prefix));
   return message;
 }
 

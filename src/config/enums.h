@@ -24,8 +24,20 @@ inline constexpr EnumTable<v1::AdminState, AdminState, 3> kAdminStates{
 inline constexpr EnumTable<v1::Protocol, Protocol, 2> kProtocols{
     {{v1::PROTOCOL_TCP, Protocol::kTcp}, {v1::PROTOCOL_UDP, Protocol::kUdp}}};
 
-inline constexpr EnumTable<v1::Encapsulation, Encapsulation, 1> kEncapsulations{
-    {{v1::ENCAPSULATION_IPIP, Encapsulation::kIpip}}};
+inline constexpr EnumTable<v1::Encapsulation, Encapsulation, 4> kEncapsulations{
+    {{v1::ENCAPSULATION_IPIP, Encapsulation::kIpip},
+     {v1::ENCAPSULATION_GRE, Encapsulation::kGre},
+     {v1::ENCAPSULATION_GUE, Encapsulation::kGue},
+     {v1::ENCAPSULATION_L2, Encapsulation::kL2}}};
+
+inline constexpr EnumTable<v1::IcmpEcho, IcmpEcho, 3> kIcmpEchos{
+    {{v1::ICMP_ECHO_REPLY, IcmpEcho::kReply},
+     {v1::ICMP_ECHO_FORWARD, IcmpEcho::kForward},
+     {v1::ICMP_ECHO_DROP, IcmpEcho::kDrop}}};
+
+inline constexpr EnumTable<v1::GueUdpChecksum, GueUdpChecksum, 2> kGueUdpChecksums{
+    {{v1::GUE_UDP_CHECKSUM_COMPUTED, GueUdpChecksum::kComputed},
+     {v1::GUE_UDP_CHECKSUM_ZERO, GueUdpChecksum::kZero}}};
 
 inline constexpr EnumTable<v1::HashKind, HashKind, 3> kHashKinds{
     {{v1::HASH_KIND_FIVE_TUPLE, HashKind::kFiveTuple},

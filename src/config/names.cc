@@ -1,8 +1,10 @@
 #include "config/names.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "absl/strings/ascii.h"
+#include "config/prefix.h"
 #include "config/text.h"
 
 namespace penstock::config {
@@ -30,6 +32,27 @@ bool IsBroadcast(const net::IpAddress& address) {
                                        [](uint8_t byte) { return byte == 0xFF; });
 }
 
+struct NoSource {
+  net::IpPrefix prefix;
+  std::string what;
+};
+
+// RFC 1812 section 5.3.7, RFC 3927 section 2.7, RFC 4291 section 2.
+const std::vector<NoSource>& NoSources() {
+  const auto parse = [](const char* text) { return *net::IpPrefix::Parse(text); };
+  static const std::vector<NoSource> kAll{{parse("0.0.0.0/8"), "unspecified"},
+                                          {parse("127.0.0.0/8"), "loopback"},
+                                          {parse("169.254.0.0/16"), "link-local"},
+                                          {parse("224.0.0.0/4"), "multicast"},
+                                          {parse("255.255.255.255"), "broadcast"},
+                                          {parse("::"), "unspecified"},
+                                          {parse("::1"), "loopback"},
+                                          {parse("::ffff:0.0.0.0/96"), "IPv4-mapped"},
+                                          {parse("fe80::/10"), "link-local"},
+                                          {parse("ff00::/8"), "multicast"}};
+  return kAll;
+}
+
 }  // namespace
 
 std::optional<std::string> NameProblem(std::string_view name) {
@@ -49,6 +72,32 @@ std::optional<std::string> AddressProblem(const net::IpAddress& address) {
   if (IsBroadcast(address)) return text + " is the broadcast address";
   if (IsLinkLocal(address)) return text + " is a link-local address";
   if (IsMapped(address)) return text + " is an IPv4 address; write it as one";
+  return std::nullopt;
+}
+
+std::optional<std::string> NetworkProblem(const net::IpPrefix& prefix) {
+  if (!HasLength(prefix)) return Concat("/", prefix.length, " is longer than the address");
+  const net::IpPrefix network{.address = FirstAddress(prefix), .length = prefix.length};
+  if (network == prefix) return std::nullopt;
+  return Concat(prefix.ToString(), " has host bits set; the network is ", network.ToString());
+}
+
+std::optional<std::string> VipProblem(const net::IpPrefix& prefix) {
+  if (auto problem = NetworkProblem(prefix)) return problem;
+  if (prefix.length == 0) return PrefixText(prefix) + " is every address";
+  if (auto problem = AddressProblem(prefix.address)) return problem;
+  static const net::IpPrefix kIpv4LinkLocal = *net::IpPrefix::Parse("169.254.0.0/16");
+  if (!kIpv4LinkLocal.Contains(prefix.address)) return std::nullopt;
+  return prefix.address.ToString() + " is a link-local address";
+}
+
+std::optional<std::string> SourceProblem(const net::IpPrefix& prefix) {
+  if (auto problem = NetworkProblem(prefix)) return problem;
+  for (const NoSource& range : NoSources()) {
+    if (!Intersect(prefix, range.prefix)) continue;
+    return Concat(PrefixText(prefix), " holds ", range.what,
+                  " addresses, which routers and backends drop as sources");
+  }
   return std::nullopt;
 }
 

@@ -21,6 +21,16 @@ namespace penstock::config {
 // loopback, multicast, broadcast, link-local IPv6, or IPv4 written as IPv6.
 [[nodiscard]] std::optional<std::string> AddressProblem(const net::IpAddress& address);
 
+// Why `prefix` is no network: host bits are set. Below, that comes first.
+[[nodiscard]] std::optional<std::string> NetworkProblem(const net::IpPrefix& prefix);
+
+// Why `prefix` cannot be virtual addresses that routers send here: all addresses at once, or its
+// first address is none of one machine. It may be so short that it also holds some of these.
+[[nodiscard]] std::optional<std::string> VipProblem(const net::IpPrefix& prefix);
+
+// Why packets from some address of `prefix` would be dropped on their way.
+[[nodiscard]] std::optional<std::string> SourceProblem(const net::IpPrefix& prefix);
+
 // Finds values that occur twice. Key is compared; a violation names the place of the first.
 template <typename Key>
 class UniqueValues {

@@ -1,8 +1,11 @@
 #include <algorithm>
-#include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 
+#include "config/address_index.h"
+#include "config/overheads.h"
+#include "config/prefix.h"
+#include "config/rules.h"
 #include "config/schema.h"
 #include "config/text.h"
 #include "penstock/config/validate.h"
@@ -11,8 +14,10 @@ namespace penstock::config {
 namespace {
 
 constexpr int kMinIpv6Mtu = 1280;  // RFC 8200 section 5
-constexpr int kIpv4Header = 20;
-constexpr int kIpv6Header = 40;
+
+int Version(net::Family family) {
+  return family == net::Family::kIpv4 ? 4 : 6;
+}
 
 // Whether wrapped packets of this family can leave through the port: they need an outer source and
 // a next hop.
@@ -33,81 +38,144 @@ bool AnyCarries(const HostConfig& host, net::Family family) {
                      [&](const PortConfig& port) { return Carries(port, family); });
 }
 
-// The port of this host that has the address; null if none.
-const PortConfig* OwnerOf(const net::IpAddress& address, const HostConfig& host) {
+PrefixIndex IndexSegments(const HostConfig& host) {
+  std::vector<PrefixIndex::Entry> entries;
   for (const PortConfig& port : host.dataplane.ports) {
-    const bool has = std::any_of(port.addresses.begin(), port.addresses.end(),
-                                 [&](const net::IpPrefix& own) { return own.address == address; });
-    if (has) return &port;
+    for (const net::IpPrefix& own : port.addresses) entries.push_back({.prefix = own});
   }
-  return nullptr;
+  return PrefixIndex(std::move(entries));
 }
 
-void CheckBackends(const ServicesConfig& config, const HostConfig& host, Violations& violations) {
-  const bool v4 = AnyCarries(host, net::Family::kIpv4);
-  const bool v6 = AnyCarries(host, net::Family::kIpv6);
-  for (std::size_t i = 0; i < config.pools.size(); ++i) {
-    const std::string path = Below(Item("pools", i), "backends");
-    for (std::size_t j = 0; j < config.pools[i].backends.size(); ++j) {
-      const net::IpAddress& address = config.pools[i].backends[j].address;
-      if (const PortConfig* port = OwnerOf(address, host); port != nullptr) {
-        violations.push_back({Below(Item(path, j), "address"),
-                              Concat(address.ToString(), " is an address of port ", port->name,
-                                     " of this host, which would send to itself")});
-      } else if (!(address.IsV4() ? v4 : v6)) {
-        violations.push_back({Below(Item(path, j), "address"),
-                              Concat("no port of this host has an IPv", address.IsV4() ? 4 : 6,
-                                     " address and a gateway, so the backend cannot be reached")});
+// How the services of one pool send to its backends.
+struct PoolUse {
+  // Wrapped, through a gateway. Taken for true without services: one may join at any time.
+  bool routed = true;
+  // One that sends to the MAC of each backend.
+  const Service* l2 = nullptr;
+};
+
+class AgainstHost {
+ public:
+  AgainstHost(const ServicesConfig& config, const HostConfig& host)
+      : config_(config),
+        host_(host),
+        own_(IndexHost(host)),
+        segments_(IndexSegments(host)),
+        overheads_(config),
+        carries_v4_(AnyCarries(host, net::Family::kIpv4)),
+        carries_v6_(AnyCarries(host, net::Family::kIpv6)) {}
+
+  Violations Run() {
+    const std::vector<PoolUse> uses = UsesOfPools();
+    for (std::size_t i = 0; i < config_.pools.size(); ++i) {
+      for (std::size_t j = 0; j < config_.pools[i].backends.size(); ++j) {
+        const net::IpAddress& address = config_.pools[i].backends[j].address;
+        Add(Below(BackendPath(i, j), "address"), BackendProblem(address, uses[i]));
       }
     }
+    for (std::size_t i = 0; i < config_.services.size(); ++i) {
+      const Service& service = config_.services[i];
+      Add(ServicePath(i, "address"), VipProblem(service.prefix));
+      Add(ServicePath(i, "outer_source_prefix"), SourceProblem(service));
+      CheckMtu(service, ServicePath(i, "address"));
+    }
+    return std::move(violations_);
   }
-}
 
-void CheckVip(const Service& service, const std::string& path, const HostConfig& host,
-              Violations& violations) {
-  const PortConfig* port = OwnerOf(service.address, host);
-  if (port == nullptr) return;
-  violations.push_back(
-      {Below(path, "address"),
-       Concat(service.address.ToString(), " is an address of port ", port->name, " of this host")});
-}
-
-// The largest outer header of a pool's backends; 0 without any.
-int OuterHeader(const Pool& pool) {
-  int header = 0;
-  for (const Backend& backend : pool.backends) {
-    header = std::max(header, backend.address.IsV4() ? kIpv4Header : kIpv6Header);
+ private:
+  void Add(std::string path, std::optional<std::string> problem) {
+    if (problem) violations_.push_back({std::move(path), *std::move(problem)});
   }
-  return header;
-}
 
-// An IPv6 sender may not be told less than 1280, so that much has to fit behind the outer header.
-void CheckMtu(const Service& service, const std::string& path, int outer_header,
-              const HostConfig& host, Violations& violations) {
-  if (service.address.IsV4() || outer_header == 0) return;
-  for (const PortConfig& port : host.dataplane.ports) {
-    if (port.mtu >= kMinIpv6Mtu + outer_header) continue;
-    violations.push_back(
-        {Below(path, "address"),
-         Concat("IPv6 packets do not fit the MTU of port ", port.name, " of this host: ", port.mtu,
-                " is below ", kMinIpv6Mtu, " + ", outer_header)});
+  std::vector<PoolUse> UsesOfPools() const {
+    std::vector<PoolUse> uses(config_.pools.size());
+    const PoolPositions positions = PositionsOf(config_.pools);
+    std::vector<bool> routed(uses.size());
+    for (const Service& service : config_.services) {
+      const std::size_t pool = positions.at(service.pool);
+      if (service.encapsulation != Encapsulation::kL2) {
+        routed[pool] = true;
+      } else if (uses[pool].l2 == nullptr) {
+        uses[pool].l2 = &service;
+      }
+    }
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      uses[i].routed = routed[i] || uses[i].l2 == nullptr;
+    }
+    return uses;
   }
-}
+
+  // "an address of port uplink of this host".
+  std::string Describe(const AddressIndex::Entry& own) const {
+    return Concat(own.item == kOwnAddress ? "an address" : "a gateway", " of port ",
+                  host_.dataplane.ports[own.group].name, " of this host");
+  }
+
+  std::optional<std::string> BackendProblem(const net::IpAddress& address,
+                                            const PoolUse& use) const {
+    for (const AddressIndex::Entry& same : own_.Equal(address)) {
+      if (same.item != kOwnAddress) continue;
+      return Concat(address.ToString(), " is ", Describe(same), ", which would send to itself");
+    }
+    if (use.l2 != nullptr && !segments_.Holds(address)) {
+      return Concat(address.ToString(),
+                    " is outside the prefixes of this host's port addresses, so service ",
+                    use.l2->name, " cannot reach it with encapsulation l2");
+    }
+    if (!use.routed || (address.IsV4() ? carries_v4_ : carries_v6_)) return std::nullopt;
+    return Concat("no port of this host has an IPv", Version(address.family),
+                  " address and a gateway, so the backend cannot be reached");
+  }
+
+  // Packets for the host itself or for its gateways would be taken for clients' packets.
+  std::optional<std::string> VipProblem(const net::IpPrefix& prefix) const {
+    const auto held = own_.Within(prefix);
+    if (held.empty()) return std::nullopt;
+    const AddressIndex::Entry& first = held.front();
+    if (prefix.length == Bits(prefix.address)) {
+      return Concat(first.address.ToString(), " is ", Describe(first));
+    }
+    return Concat(PrefixText(prefix), " holds ", first.address.ToString(), ", ", Describe(first),
+                  AndMore(held.size()));
+  }
+
+  std::optional<std::string> SourceProblem(const Service& service) const {
+    if (!service.outer_source_prefix) return std::nullopt;
+    for (const AddressIndex::Entry& held : own_.Within(*service.outer_source_prefix)) {
+      if (held.item != kGateway) continue;
+      return Concat(PrefixText(*service.outer_source_prefix), " holds ", held.address.ToString(),
+                    ", ", Describe(held));
+    }
+    return std::nullopt;
+  }
+
+  // An IPv6 sender may not be told less than 1280, so that much has to fit behind the outer header.
+  void CheckMtu(const Service& service, const std::string& path) {
+    const auto overhead = overheads_.Of(service);
+    if (service.prefix.address.IsV4() || !overhead) return;
+    for (const PortConfig& port : host_.dataplane.ports) {
+      if (port.mtu >= kMinIpv6Mtu + overhead->bytes) continue;
+      Add(path,
+          Concat("IPv6 packets do not fit the MTU of port ", port.name, " of this host: ", port.mtu,
+                 " is below ", kMinIpv6Mtu + overhead->bytes, ", that is ", kMinIpv6Mtu, " + ",
+                 overhead->bytes, " for IPv", Version(overhead->backend), " backends"));
+    }
+  }
+
+  const ServicesConfig& config_;
+  const HostConfig& host_;
+  const AddressIndex own_;
+  const PrefixIndex segments_;
+  const Overheads overheads_;
+  const bool carries_v4_;
+  const bool carries_v6_;
+  Violations violations_;
+};
 
 }  // namespace
 
 Violations ValidateAgainstHost(const ServicesConfig& config, const HostConfig& host) {
-  Violations violations;
-  CheckBackends(config, host, violations);
-  std::map<std::string_view, int> outer_headers;
-  for (const Pool& pool : config.pools) outer_headers[pool.name] = OuterHeader(pool);
-  for (std::size_t i = 0; i < config.services.size(); ++i) {
-    const Service& service = config.services[i];
-    const std::string path = Item("services", i);
-    CheckVip(service, path, host, violations);
-    CheckMtu(service, path, outer_headers[service.pool], host, violations);
-  }
-  return violations;
+  return AgainstHost(config, host).Run();
 }
 
 }  // namespace penstock::config

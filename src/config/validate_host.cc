@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "config/names.h"
+#include "config/prefix.h"
 #include "config/schema.h"
 #include "config/text.h"
 #include "penstock/config/validate.h"
@@ -17,19 +18,10 @@ constexpr uint32_t kMinFlows = 1024;
 constexpr uint32_t kMaxFlows = uint32_t{1} << 27;
 constexpr uint16_t kMinMtu = 1280;  // RFC 8200 section 5
 constexpr uint16_t kMaxMtu = 9600;
+constexpr uint16_t kMaxVlan = 4094;  // IEEE 802.1Q: 4095 is reserved
+constexpr uint32_t kMaxIcmpRate = 1000000;
 constexpr std::chrono::milliseconds kMaxIdleSleep{10};
 constexpr std::size_t kMaxSocketPath = 107;  // sun_path holds 108 with the final zero
-
-// The address with all host bits set to `bit`.
-net::IpAddress HostBits(const net::IpPrefix& prefix, bool bit) {
-  net::IpAddress address = prefix.address;
-  for (std::size_t i = prefix.length; i < static_cast<std::size_t>(address.size()) * 8; ++i) {
-    const auto mask = static_cast<uint8_t>(0x80U >> (i % 8));
-    const auto cleared = static_cast<uint8_t>(address.bytes[i / 8] & ~mask);
-    address.bytes[i / 8] = bit ? static_cast<uint8_t>(cleared | mask) : cleared;
-  }
-  return address;
-}
 
 // What a device string opens: two packet sockets on one interface would each get every packet.
 // Other drivers may share an interface, by queues.
@@ -90,6 +82,7 @@ class HostValidator {
                kMaxFlows);
     CheckRange("dataplane.flow_table.v6_entries_per_worker", table.v6_entries_per_worker, kMinFlows,
                kMaxFlows);
+    CheckRange("dataplane.icmp_rate", dataplane.icmp_rate, 0, kMaxIcmpRate);
     if (dataplane.idle_sleep < decltype(dataplane.idle_sleep){0} ||
         dataplane.idle_sleep > kMaxIdleSleep) {
       Add("dataplane.idle_sleep", "is not in 0us..10ms");
@@ -110,6 +103,7 @@ class HostValidator {
     if (port.mtu < kMinMtu || port.mtu > kMaxMtu) {
       Add(Below(path, "mtu"), Concat("is not in ", kMinMtu, "..", kMaxMtu));
     }
+    if (port.vlan > kMaxVlan) Add(Below(path, "vlan"), Concat("is not in 0..", kMaxVlan));
     CheckAddresses(port, Below(path, "addresses"));
     CheckGateways(port, Below(path, "gateways"));
     if (port.gateway_mac && (port.gateway_mac->IsZero() || port.gateway_mac->IsMulticast())) {
@@ -137,8 +131,8 @@ class HostValidator {
     }
     // RFC 3021: a /31 has neither.
     if (!prefix.address.IsV4() || prefix.length > 30) return std::nullopt;
-    if (prefix.address == HostBits(prefix, false)) return "is the address of the network itself";
-    if (prefix.address == HostBits(prefix, true)) return "is the network's broadcast address";
+    if (prefix.address == FirstAddress(prefix)) return "is the address of the network itself";
+    if (prefix.address == LastAddress(prefix)) return "is the network's broadcast address";
     return std::nullopt;
   }
 

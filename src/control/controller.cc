@@ -62,6 +62,7 @@ ChangeResult Controller::Apply(const config::ServicesConfig& config) {
   FillStates(state()->config, desired);
   ChangeResult result = ApplyLocked(std::move(desired));
   result.warnings = config::Warnings(config);
+  config::Append(result.warnings, config::WarningsAgainstHost(config, host_));
   return result;
 }
 

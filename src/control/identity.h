@@ -14,6 +14,7 @@
 
 #include "control/id_allocator.h"
 #include "penstock/config/services_config.h"
+#include "penstock/lb/backend_path.h"
 #include "penstock/lb/counters.h"
 #include "penstock/lb/flow_key.h"
 #include "penstock/net/address.h"
@@ -24,6 +25,8 @@ struct BackendIdentity {
   lb::BackendId id = lb::kNoId;
   // One element a worker. Workers write it, any thread reads it.
   std::unique_ptr<lb::BackendCounters[]> counters;
+  // Workers write and read it.
+  lb::BackendPath path;
 };
 
 // Shared by all generations that name the backend, and by the snapshots made of them.

@@ -16,7 +16,10 @@ config::ServicesConfig Sorted(config::ServicesConfig config) {
     std::ranges::sort(pool.backends, {}, &config::Backend::address);
   }
   std::ranges::sort(config.services, {}, &config::Service::name);
-  for (config::Service& service : config.services) std::ranges::sort(service.ports);
+  for (config::Service& service : config.services) {
+    std::ranges::sort(service.ports);
+    std::ranges::sort(service.deny);
+  }
   return config;
 }
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "penstock/config/validate.h"
+
 namespace penstock::control {
 namespace {
 
@@ -25,6 +27,32 @@ lb::SlotHash ToLb(config::HashKind kind) {
   return lb::SlotHash::kFiveTuple;
 }
 
+lb::Encapsulation ToLb(config::Encapsulation encapsulation) {
+  switch (encapsulation) {
+    case config::Encapsulation::kIpip:
+      return lb::Encapsulation::kIpip;
+    case config::Encapsulation::kGre:
+      return lb::Encapsulation::kGre;
+    case config::Encapsulation::kGue:
+      return lb::Encapsulation::kGue;
+    case config::Encapsulation::kL2:
+      return lb::Encapsulation::kL2;
+  }
+  return lb::Encapsulation::kIpip;
+}
+
+lb::IcmpEcho ToLb(config::IcmpEcho echo) {
+  switch (echo) {
+    case config::IcmpEcho::kReply:
+      return lb::IcmpEcho::kReply;
+    case config::IcmpEcho::kForward:
+      return lb::IcmpEcho::kForward;
+    case config::IcmpEcho::kDrop:
+      return lb::IcmpEcho::kDrop;
+  }
+  return lb::IcmpEcho::kReply;
+}
+
 uint16_t ToTicks(std::chrono::seconds timeout) {
   return static_cast<uint16_t>(timeout / base::kTickLength);
 }
@@ -34,7 +62,7 @@ lb::EgressPort ToEgress(const config::PortConfig& port) {
   bool has_v4 = false;
   bool has_v6 = false;
   for (const net::IpPrefix& own : port.addresses) {
-    egress.addresses.push_back(own.address);
+    egress.addresses.push_back(own);
     (own.address.IsV4() ? has_v4 : has_v6) = true;
   }
   const auto has_gateway = [&port](bool v4) {
@@ -51,9 +79,10 @@ lb::ServiceTableSpec::PoolSpec ToPoolSpec(std::shared_ptr<const lb::PoolTable> t
                                           const PoolIdentities& identities) {
   lb::ServiceTableSpec::PoolSpec spec;
   for (const lb::PoolMember& member : table->members()) {
-    const BackendIdentity& identity = *identities.at(member.address);
+    BackendIdentity& identity = *identities.at(member.address);
     spec.ids.push_back(identity.id);
     spec.counters.push_back(identity.counters.get());
+    spec.paths.push_back(&identity.path);
   }
   spec.table = std::move(table);
   return spec;
@@ -80,17 +109,30 @@ PoolIndices AddPools(const RunningState& state, lb::ServiceTableSpec& spec) {
   return indices;
 }
 
+lb::VipEntry ToVipEntry(const config::Service& service, config::IcmpEcho echo) {
+  lb::VipEntry vip;
+  vip.prefix = service.prefix;
+  vip.protocol = service.protocol == config::Protocol::kTcp ? net::kProtocolTcp : net::kProtocolUdp;
+  for (const config::PortRange& range : service.ports) {
+    vip.ports.push_back({range.first, range.last});
+  }
+  vip.echo = ToLb(echo);
+  return vip;
+}
+
 lb::ServiceTableSpec::ServiceSpec ToServiceSpec(const config::Service& service, lb::ServiceId id,
-                                                uint32_t pool) {
-  const bool tcp = service.protocol == config::Protocol::kTcp;
-  return {.address = service.address,
-          .protocol = tcp ? net::kProtocolTcp : net::kProtocolUdp,
-          .ports = service.ports,
+                                                uint32_t pool, config::IcmpEcho echo) {
+  const bool checksum = service.gue_udp_checksum == config::GueUdpChecksum::kComputed;
+  return {.vip = ToVipEntry(service, echo),
           .service = {.id = id,
                       .pool = pool,
                       .hash = ToLb(service.hash),
+                      .encapsulation = ToLb(service.encapsulation),
+                      .gue_checksum = checksum,
                       .tcp_idle_timeout = ToTicks(service.idle_timeout.tcp),
-                      .udp_idle_timeout = ToTicks(service.idle_timeout.udp)}};
+                      .udp_idle_timeout = ToTicks(service.idle_timeout.udp)},
+          .deny = service.deny,
+          .outer_source = service.outer_source_prefix};
 }
 
 }  // namespace
@@ -102,10 +144,12 @@ std::shared_ptr<const lb::ServiceTable> MakeSnapshot(const RunningState& state,
   spec.generation = state.generation;
   for (const config::PortConfig& port : host.dataplane.ports) spec.ports.push_back(ToEgress(port));
   const PoolIndices pools = AddPools(state, spec);
+  const config::EchoPolicies echo(state.config);
   for (const config::Service& service : state.config.services) {
     const uint32_t pool = pools.at({service.pool, service.on_no_backend});
-    spec.services.push_back(
-        ToServiceSpec(service, state.identities.services.find(service.name)->second, pool));
+    spec.services.push_back(ToServiceSpec(service,
+                                          state.identities.services.find(service.name)->second,
+                                          pool, echo.Of(service.prefix)));
   }
   return std::make_shared<const lb::ServiceTable>(std::move(spec));
 }

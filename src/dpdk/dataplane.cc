@@ -3,6 +3,7 @@
 #include <rte_launch.h>
 #include <rte_lcore.h>
 #include <rte_malloc.h>
+#include <rte_mbuf.h>
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
@@ -36,6 +37,20 @@ lb::FlowTable::Allocate AllocatorOf(std::size_t worker) {
     if (memory == nullptr) memory = rte_zmalloc("flows", bytes, base::kCacheLine);
     return lb::FlowTable::Memory(static_cast<std::byte*>(memory), FreeHugeMemory);
   };
+}
+
+// Whole parts of `total` that sum up to it.
+uint32_t ShareOf(uint32_t total, std::size_t worker, std::size_t workers) {
+  return static_cast<uint32_t>(total / workers + (worker < total % workers ? 1 : 0));
+}
+
+rte_mempool* RoomiestPool(const std::vector<Worker::PortHandle>& ports) {
+  return std::max_element(ports.begin(), ports.end(),
+                          [](const Worker::PortHandle& a, const Worker::PortHandle& b) {
+                            return rte_pktmbuf_data_room_size(a.pool) <
+                                   rte_pktmbuf_data_room_size(b.pool);
+                          })
+      ->pool;
 }
 
 absl::Status NoFlowMemoryError(const config::DataplaneConfig& config, std::size_t worker) {
@@ -82,7 +97,8 @@ absl::Status Dataplane::OpenPorts(const config::DataplaneConfig& config) {
     identities.push_back({.mac = (*opened)->mac(),
                           .addresses = port.addresses,
                           .gateways = port.gateways,
-                          .gateway_mac = port.gateway_mac});
+                          .gateway_mac = port.gateway_mac,
+                          .vlan = port.vlan});
     ports_.push_back(*std::move(opened));
   }
   neighbors_ = std::make_unique<lb::Neighbors>(std::move(identities));
@@ -103,11 +119,14 @@ absl::Status Dataplane::MakeWorkers(const config::DataplaneConfig& config) {
                                .v6_entries = config.flow_table.v6_entries_per_worker},
                               AllocatorOf(i));
     if (flows == nullptr) return NoFlowMemoryError(config, i);
-    workers_.push_back(std::make_unique<Worker>(Worker::Options{.index = static_cast<int>(i),
-                                                                .core = cores[i],
-                                                                .ports = handles,
-                                                                .idle_sleep = config.idle_sleep},
-                                                *snapshots_, *neighbors_, std::move(flows)));
+    const Worker::Options options{.index = static_cast<int>(i),
+                                  .core = cores[i],
+                                  .ports = handles,
+                                  .idle_sleep = config.idle_sleep,
+                                  .icmp_rate = ShareOf(config.icmp_rate, i, cores.size()),
+                                  .fragment_pool = RoomiestPool(handles)};
+    workers_.push_back(
+        std::make_unique<Worker>(options, *snapshots_, *neighbors_, std::move(flows)));
   }
   return absl::OkStatus();
 }

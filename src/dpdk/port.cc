@@ -11,8 +11,10 @@
 #include <optional>
 
 #include "dpdk/device.h"
+#include "dpdk/fragments.h"
 #include "dpdk/start_error.h"
 #include "penstock/lb/burst.h"
+#include "penstock/lb/pipeline.h"
 
 namespace penstock::dpdk {
 namespace {
@@ -21,6 +23,7 @@ constexpr uint32_t kPoolCache = 256;
 // In front of each packet for outer headers, and behind it for a full frame of an untuned driver.
 constexpr uint32_t kMinFrameRoom = 2048;
 constexpr uint32_t kHeadroom = 256;
+static_assert(RTE_PKTMBUF_HEADROOM >= lb::kMaxFront);
 constexpr uint32_t kLinkOverhead = 26;  // Ethernet header, two VLAN tags, frame check sequence
 
 // The device argument that gives a virtual device more queues.
@@ -128,9 +131,11 @@ absl::Status Port::ConfigureDevice(const rte_eth_dev_info& info) {
 absl::Status Port::CreatePool() {
   const auto workers = static_cast<uint32_t>(options_.workers);
   const auto ports = static_cast<uint32_t>(options_.ports);
-  // Every ring full, every cache full (they hold up to 1.5 times their size), a burst in hand.
+  // Every ring full, every cache full (they hold up to 1.5 times their size), a burst in hand and
+  // its fragments.
   const uint32_t buffers = workers * (rx_descriptors_ + ports * tx_descriptors_ + kPoolCache * 2 +
-                                      static_cast<uint32_t>(lb::kBurstSize));
+                                      static_cast<uint32_t>(lb::kBurstSize) +
+                                      static_cast<uint32_t>(Fragments::kMaxFrames));
   const uint32_t frame = FrameRoom(options_.config);
   const uint32_t room = frame + kHeadroom;
   const std::string name = fmt::format("packets-{}", id_);

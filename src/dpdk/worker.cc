@@ -22,22 +22,18 @@ constexpr nanoseconds kSweepTime = std::chrono::seconds(1);
 constexpr nanoseconds kMaxSweepDebt = std::chrono::milliseconds(2);
 constexpr uint64_t kMillion = 1'000'000;
 
-// Verdicts whose packet leaves through its egress port.
-bool IsSent(lb::Verdict verdict) {
-  return verdict == lb::Verdict::kForward || verdict == lb::Verdict::kAnswerArp ||
-         verdict == lb::Verdict::kAnswerNdp;
-}
-
 void FillFromBuffer(const rte_mbuf& buffer, lb::PacketBurst& burst, std::size_t i) {
   burst.data[i] = rte_pktmbuf_mtod(&buffer, uint8_t*);
   burst.length[i] = buffer.data_len;
   burst.headroom[i] = buffer.data_off;
   burst.tailroom[i] = rte_pktmbuf_tailroom(&buffer);
   const bool whole = buffer.nb_segs == 1 && buffer.pkt_len == buffer.data_len;
+  const bool shared = rte_mbuf_refcnt_read(&buffer) != 1 || !RTE_MBUF_DIRECT(&buffer);
   const bool verified =
       (buffer.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
-  burst.flags[i] = static_cast<uint8_t>((whole ? 0 : lb::kMultiSegment) |
-                                        (verified ? lb::kChecksumVerified : 0));
+  burst.flags[i] =
+      static_cast<uint8_t>((whole ? 0 : lb::kMultiSegment) | (shared ? lb::kSharedBuffer : 0) |
+                           (verified ? lb::kChecksumVerified : 0));
 }
 
 // What the receive side noted about the packet does not hold for the one that leaves, and some of
@@ -62,6 +58,8 @@ Worker::Worker(Options options, SnapshotStore& snapshots, lb::Neighbors& neighbo
       snapshots_(snapshots),
       neighbors_(neighbors),
       flows_(std::move(flows)),
+      icmp_(options_.icmp_rate),
+      fragments_(options_.fragment_pool),
       counters_(options_.ports.size()) {
   progress_.heartbeat.Set(static_cast<uint64_t>(base::SinceStart().count()));
 }
@@ -85,6 +83,8 @@ bool Worker::Iterate() {
                                    .flows = *flows_,
                                    .neighbors = neighbors_,
                                    .flow_counters = flow_counters_,
+                                   .icmp = icmp_,
+                                   .extra = fragments_,
                                    .worker = options_.index,
                                    .now = base::ToTick(now)};
   bool found = false;
@@ -121,6 +121,15 @@ bool Worker::Receive(uint8_t port) {
 void Worker::Transmit() {
   for (uint8_t port = 0; port < options_.ports.size(); ++port) TransmitThrough(port);
   FreeUnsent();
+  if (!fragments_.empty()) TransmitFragments();
+}
+
+void Worker::TransmitFragments() {
+  for (uint8_t port = 0; port < options_.ports.size(); ++port) {
+    fragments_.Send(port, options_.ports[port].id, static_cast<uint16_t>(options_.index),
+                    counters_[port]);
+  }
+  fragments_.Clear();
 }
 
 // Hands the burst's packets for `port` to its queue, once. What that does not take is dropped: a
@@ -130,7 +139,7 @@ void Worker::TransmitThrough(uint8_t port) {
   std::array<uint8_t, lb::kBurstSize> packet;  // index into the burst
   uint16_t wanted = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
-    if (!IsSent(burst_.verdict[i]) || burst_.egress_port[i] != port) continue;
+    if (!lb::IsSent(burst_.verdict[i]) || burst_.egress_port[i] != port) continue;
     WriteToBuffer(burst_, i, *buffers_[i]);
     batch[wanted] = buffers_[i];
     packet[wanted++] = static_cast<uint8_t>(i);
@@ -149,7 +158,7 @@ void Worker::FreeUnsent() {
   Buffers unsent;
   unsigned count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
-    if (!IsSent(burst_.verdict[i])) unsent[count++] = buffers_[i];
+    if (!lb::IsSent(burst_.verdict[i])) unsent[count++] = buffers_[i];
   }
   if (count > 0) rte_pktmbuf_free_bulk(unsent.data(), count);
 }
@@ -169,16 +178,17 @@ void Worker::Housekeep(const lb::ForwardContext& context, nanoseconds now) {
   const auto due =
       static_cast<uint32_t>(buckets * share / static_cast<uint64_t>(kSweepTime.count()) + 1);
   lb::SweepFlows(context, due);
-  if (options_.index == 0) Solicit(context.now);
+  if (options_.index == 0) Solicit(context);
   progress_.generation.Set(context.services.generation());
   progress_.heartbeat.Set(static_cast<uint64_t>(now.count()));
 }
 
 // Ticks are seconds, and so is the rhythm of solicitations.
-void Worker::Solicit(base::Tick now) {
-  if (solicited_ == now + 1) return;
-  solicited_ = now + 1;
-  neighbors_.DueSolicitations(now, [this](const lb::Solicitation& due) { SendOwn(due); });
+void Worker::Solicit(const lb::ForwardContext& context) {
+  if (solicited_ == context.now + 1) return;
+  solicited_ = context.now + 1;
+  neighbors_.DueSolicitations(context.now, context.services.watched_neighbors(),
+                              [this](const lb::Solicitation& due) { SendOwn(due); });
 }
 
 void Worker::SendOwn(const lb::Solicitation& solicitation) {

@@ -10,12 +10,14 @@
 #include <memory>
 #include <vector>
 
+#include "dpdk/fragments.h"
 #include "dpdk/snapshot.h"
 #include "penstock/base/cache_line.h"
 #include "penstock/base/counter.h"
 #include "penstock/lb/burst.h"
 #include "penstock/lb/counters.h"
 #include "penstock/lb/flow_table.h"
+#include "penstock/lb/icmp_limiter.h"
 #include "penstock/lb/neighbors.h"
 #include "penstock/lb/pipeline.h"
 
@@ -37,6 +39,8 @@ class Worker {
     int core = 0;
     std::vector<PortHandle> ports;  // in the order of penstockd.yaml
     std::chrono::microseconds idle_sleep{0};
+    uint32_t icmp_rate = 0;                // this worker's share, messages a second
+    rte_mempool* fragment_pool = nullptr;  // with room for any port's frames
   };
 
   // REQUIRES: flows is not null; snapshots and neighbors outlive the worker.
@@ -68,11 +72,12 @@ class Worker {
   [[nodiscard]] bool Iterate();
   [[nodiscard]] bool Receive(uint8_t port);
   void Transmit();
+  void TransmitFragments();
   void TransmitThrough(uint8_t port);
   void FreeUnsent();
   void CountVerdicts(uint8_t port);
   void Housekeep(const lb::ForwardContext& context, std::chrono::nanoseconds now);
-  void Solicit(base::Tick now);
+  void Solicit(const lb::ForwardContext& context);
   void SendOwn(const lb::Solicitation& solicitation);
   void AccountBusy(bool found, std::chrono::nanoseconds now);
   void Rest();
@@ -84,6 +89,8 @@ class Worker {
 
   // The worker's own.
   lb::PacketBurst burst_;
+  lb::IcmpLimiter icmp_;
+  Fragments fragments_;
   Buffers buffers_{};
   std::chrono::nanoseconds housekept_{0};
   base::Tick solicited_ = 0;

@@ -1,3 +1,4 @@
+#include "lb/martian.h"
 #include "lb/stages.h"
 #include "penstock/lb/pipeline.h"
 
@@ -5,10 +6,54 @@ namespace penstock::lb {
 namespace {
 
 template <typename Key>
+bool IsTunnel(const Key& key, bool by_exact_port) {
+  const uint8_t protocol = key.service.protocol();
+  if (protocol == net::kProtocolUdp) {
+    return key.destination_port.value() == net::kGuePort && !by_exact_port;
+  }
+  return protocol == net::kProtocolIpv4 || protocol == net::kProtocolIpv6 ||
+         protocol == net::kProtocolGre;
+}
+
+// The service of a packet, or why there is none.
+template <typename Key>
+Verdict FindService(const ForwardContext& context, const Key& key, const Service*& service) {
+  const auto match = context.services.Find(key);
+  if (!match.is_vip) return Verdict::kDropNotVip;
+  if (HasMartianSource(key)) return Verdict::kDropMartianSource;
+  // RFC 2003 section 3.2: what has been wrapped once is not wrapped again.
+  if (IsTunnel(key, match.by_exact_port)) return Verdict::kDropLoop;
+  if (match.service == nullptr) return Verdict::kDropNoService;
+  service = match.service;
+  return Verdict::kForward;
+}
+
+// IcmpStage has checked the packet's own addresses; the key is that of the flow it quotes.
+template <typename Key>
+Verdict FindQuotedService(const ForwardContext& context, const Key& key, const Service*& service) {
+  service = context.services.Find(key).service;
+  return service == nullptr ? Verdict::kDropIcmpNoService : Verdict::kForward;
+}
+
+net::IpAddress SourceOf(const FlowKey4& key) {
+  return net::IpAddress::V4(base::be32_t::FromRaw(key.source));
+}
+net::IpAddress SourceOf(const FlowKey6& key) {
+  return net::IpAddress::V6(key.source);
+}
+
+template <typename Key>
 void Classify(const ForwardContext& context, PacketBurst& burst, std::size_t i, Key& key) {
-  const Service* service = context.services.Find(key);
-  if (service == nullptr) {
-    burst.verdict[i] = context.services.IsVip(key) ? Verdict::kDropNoService : Verdict::kDropNotVip;
+  const Service* service = nullptr;
+  if (IsEcho(key)) {
+    service = context.services.service(burst.service[i]);  // IcmpStage has chosen
+  } else {
+    burst.verdict[i] = IsIcmp(burst.view[i]) ? FindQuotedService(context, key, service)
+                                             : FindService(context, key, service);
+  }
+  if (service == nullptr) return;
+  if (service->denied != nullptr && service->denied->Contains(SourceOf(key))) {
+    burst.verdict[i] = Verdict::kDropDenied;
     return;
   }
   key.service = ServiceAndProtocol::Of(service->id, key.service.protocol());

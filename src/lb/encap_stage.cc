@@ -1,82 +1,140 @@
+#include <algorithm>
+#include <optional>
+
+#include "lb/icmp_answers.h"
+#include "lb/link.h"
+#include "lb/outer_headers.h"
+#include "lb/split_packet.h"
 #include "lb/stages.h"
 #include "penstock/lb/pipeline.h"
-#include "penstock/net/checksum.h"
-#include "penstock/net/wire.h"
 
 namespace penstock::lb {
 namespace {
 
-std::size_t OuterSize(const Backend& backend) {
-  return backend.family == net::Family::kIpv4 ? net::kIpv4Size : net::kIpv6Size;
-}
+// An inner packet of this size passes whatever the fabric says: every IPv6 network takes it (RFC
+// 8200 section 5), and no smaller MTU is believed.
+constexpr std::size_t kAlwaysFits = 1280;
 
-uint8_t InnerProtocol(const net::PacketView& view) {
-  return view.family == net::Family::kIpv4 ? net::kProtocolIpv4 : net::kProtocolIpv6;
-}
+static_assert(kMaxFront >= net::kVlanTagSize + Overhead(Encapsulation::kGue, net::Family::kIpv6));
 
-// RFC 2003 section 3.1 with RFC 6040 normal mode: DSCP and ECN as inside.
-void WriteOuter4(const Backend& backend, const net::PacketView& view, uint8_t* at) {
-  auto ip = net::Load<net::Ipv4Header>(backend.outer.data());
-  ip.tos = view.traffic_class;
-  ip.total_length = base::be16_t(static_cast<uint16_t>(net::kIpv4Size + view.ip_length));
-  ip.protocol = InnerProtocol(view);
-  ip.checksum = net::Ipv4Checksum(ip);
-  net::Store(at, ip);
-}
+// One packet on its way to its backend.
+class Wrapping {
+ public:
+  Wrapping(const ForwardContext& context, PacketBurst& burst, std::size_t i)
+      : context_(context),
+        burst_(burst),
+        i_(i),
+        view_(burst.view[i]),
+        service_(*context.services.service(burst.service[i])),
+        backend_(context.services.backend(burst.backend[i])),
+        l2_(service_.encapsulation == Encapsulation::kL2),
+        port_(l2_ ? backend_.l2_port : backend_.egress_port),
+        overhead_(Overhead(service_.encapsulation, backend_.family)) {}
 
-// RFC 2473 with RFC 6040 normal mode, and a flow label by RFC 6438, so that the fabric can spread
-// flows; zero would mean unlabelled.
-void WriteOuter6(const Backend& backend, const net::PacketView& view, FlowHash hash, uint8_t* at) {
-  auto ip = net::Load<net::Ipv6Header>(backend.outer.data());
-  const uint32_t label = static_cast<uint32_t>(hash.bits >> 44);
-  ip.version_class_label = base::be32_t(6U << 28 | static_cast<uint32_t>(view.traffic_class) << 20 |
-                                        (label == 0 ? 1 : label));
-  ip.payload_length = base::be16_t(view.ip_length);
-  ip.next_header = InnerProtocol(view);
-  net::Store(at, ip);
-}
+  Verdict Wrap() {
+    const std::size_t room = Room();
+    const std::size_t size = view_.ip_length;
+    const Verdict verdict = size <= room ? SendWhole() : SendTooBig(room);
+    if (verdict == Verdict::kForward) {
+      BackendCounters& counters = backend_.counters[context_.worker];
+      counters.packets.Increment();
+      counters.bytes.Add(size);
+    }
+    return verdict;
+  }
 
-void Encap(const ForwardContext& context, PacketBurst& burst, std::size_t i) {
-  const Backend& backend = context.services.backend(burst.backend[i]);
-  const net::PacketView& view = burst.view[i];
-  const std::size_t outer_size = OuterSize(backend);
-  if (outer_size + view.ip_length > backend.mtu) {
-    burst.verdict[i] = Verdict::kDropTooBig;
-    return;
+ private:
+  uint8_t* l3() { return burst_.data[i_] + view_.l3_offset; }
+
+  // The largest inner packet that reaches the backend whole.
+  [[nodiscard]] std::size_t Room() const {
+    if (l2_) return backend_.l2_mtu;
+    if (view_.ip_length <= kAlwaysFits) return static_cast<std::size_t>(backend_.mtu) - overhead_;
+    const std::size_t learned = backend_.path->mtu.Limit(backend_.mtu, context_.now);
+    return std::min<std::size_t>(backend_.mtu, std::max(learned, kAlwaysFits + overhead_)) -
+           overhead_;
   }
-  // The outer header goes over the Ethernet header, which is written anew in front of it.
-  const std::size_t front = outer_size + net::kEthernetSize;
-  if (front > static_cast<std::size_t>(burst.headroom[i]) + view.l3_offset) {
-    burst.verdict[i] = Verdict::kDropNoHeadroom;
-    return;
+
+  [[nodiscard]] std::optional<net::MacAddress> NextHop() const {
+    return l2_ ? backend_.path->neighbor.mac() : context_.neighbors.NextHop(port_, backend_.family);
   }
-  const auto next_hop = context.neighbors.NextHop(backend.egress_port, backend.family);
-  if (!next_hop) {
-    burst.verdict[i] = Verdict::kDropNoNeighbor;
-    return;
+  [[nodiscard]] std::size_t Front() const {
+    return overhead_ + LinkSize(context_.neighbors.vlan(port_));
   }
-  uint8_t* outer = burst.data[i] + view.l3_offset - outer_size;
-  const bool v4 = backend.family == net::Family::kIpv4;
-  if (v4) {
-    WriteOuter4(backend, view, outer);
-  } else {
-    WriteOuter6(backend, view, burst.hash[i], outer);
+  [[nodiscard]] uint16_t EtherType() const {
+    const net::Family family = l2_ ? view_.family : backend_.family;
+    return family == net::Family::kIpv4 ? net::kEtherTypeIpv4 : net::kEtherTypeIpv6;
   }
-  burst.data[i] = outer - net::kEthernetSize;
-  net::Store(burst.data[i],
-             net::EthernetHeader{*next_hop, context.neighbors.mac(backend.egress_port),
-                                 base::be16_t(v4 ? net::kEtherTypeIpv4 : net::kEtherTypeIpv6)});
-  burst.length[i] = static_cast<uint16_t>(front + view.ip_length);
-  burst.egress_port[i] = backend.egress_port;
-  BackendCounters& counters = backend.counters[context.worker];
-  counters.packets.Increment();
-  counters.bytes.Add(view.ip_length);
-}
+  [[nodiscard]] Inner InnerAt(uint8_t* packet, std::size_t size) const {
+    return {{packet, size}, view_.family, view_.traffic_class, burst_.hash[i_]};
+  }
+
+  Verdict SendWhole() {
+    if (RoomBefore(burst_, i_, l3()) < Front()) return Verdict::kDropNoHeadroom;
+    const auto next_hop = NextHop();
+    if (!next_hop) return Verdict::kDropNoNeighbor;
+    Send(*next_hop);
+    return Verdict::kForward;
+  }
+
+  void Send(const net::MacAddress& next_hop) {
+    if (!l2_) WriteOuter(service_, backend_, InnerAt(l3(), view_.ip_length));
+    SendFrom(burst_, i_, l3() - overhead_, overhead_ + view_.ip_length, context_.neighbors, port_,
+             next_hop, EtherType());
+  }
+
+  // docs/PACKETS.md section 7.
+  Verdict SendTooBig(std::size_t room) {
+    const bool icmp = IsIcmp(view_);
+    if (view_.family == net::Family::kIpv4) {
+      const auto ip = net::Load<net::Ipv4Header>(l3());
+      if ((ip.fragment.value() & net::kIpv4DontFragment) == 0) return SendSplit(room);
+    }
+    // RFC 1812 section 4.3.2.7, RFC 4443 section 2.4 e: errors are not answered with errors.
+    const bool error = icmp && !WithKey(burst_, i_, [](auto& key) { return IsEcho(key); });
+    if (error) return Verdict::kDropTooBig;
+    if (!MayAnswer(context_, burst_, i_)) return Verdict::kDropTooBigLimited;
+    return AnswerTooBig(context_, burst_, i_, room);
+  }
+
+  Verdict SendSplit(std::size_t room) {
+    if (RoomBefore(burst_, i_, l3()) < Front()) return Verdict::kDropNoHeadroom;
+    const auto next_hop = NextHop();
+    if (!next_hop) return Verdict::kDropNoNeighbor;
+    SplitPacket split({l3(), view_.ip_length}, room);
+    if (!context_.extra.Reserve(split.count() - 1, Front() + room)) return Verdict::kDropNoBuffer;
+    for (std::size_t n = 1; n < split.count(); ++n) AddFragment(split, n, *next_hop);
+    split.CutFirst();
+    view_.ip_length = static_cast<uint16_t>(split.SizeOf(0));
+    Send(*next_hop);
+    return Verdict::kForward;
+  }
+
+  void AddFragment(const SplitPacket& split, std::size_t n, const net::MacAddress& next_hop) {
+    const std::size_t size = split.SizeOf(n);
+    uint8_t* frame = context_.extra.Add(port_, Front() + size);
+    split.Write(n, frame + Front());
+    WriteLink(frame, next_hop, context_.neighbors.mac(port_), context_.neighbors.vlan(port_),
+              EtherType());
+    if (!l2_) WriteOuter(service_, backend_, InnerAt(frame + Front(), size));
+  }
+
+  const ForwardContext& context_;
+  PacketBurst& burst_;
+  const std::size_t i_;
+  net::PacketView& view_;
+  const Service& service_;
+  const Backend& backend_;
+  const bool l2_;
+  const uint8_t port_;
+  const std::size_t overhead_;
+};
 
 }  // namespace
 
 void EncapStage(const ForwardContext& context, PacketBurst& burst) {
-  ForEachPending(burst, [&](std::size_t i) { Encap(context, burst, i); });
+  ForEachPending(burst,
+                 [&](std::size_t i) { burst.verdict[i] = Wrapping(context, burst, i).Wrap(); });
 }
 
 }  // namespace penstock::lb

@@ -18,8 +18,12 @@ bool SynFollows(const FlowEntry& entry, const Backend& backend) {
 
 }  // namespace
 
-PacketKind KindOf(const net::PacketView& view) {
-  if (view.protocol == net::kProtocolUdp) return PacketKind::kUdp;
+PacketKind KindOf(const net::PacketView& view, uint8_t flow_protocol) {
+  // ICMP about a TCP flow goes where a packet in mid-stream would; a ping has no stream.
+  if (flow_protocol != view.protocol) {
+    return flow_protocol == net::kProtocolTcp ? PacketKind::kOdd : PacketKind::kUdp;
+  }
+  if (view.protocol != net::kProtocolTcp) return PacketKind::kUdp;
   const uint8_t control = view.tcp_flags & kTcpControl;
   if (control == net::kTcpSyn) return PacketKind::kSyn;
   if ((control & net::kTcpSyn) != 0 || (view.tcp_flags & kTcpAnyFlag) == 0) {

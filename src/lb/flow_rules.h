@@ -17,14 +17,15 @@ enum class PacketKind : uint8_t {
   kData,   // TCP in mid-stream
   kReset,  // RST: follows the flow, creates nothing
   kOdd,    // SYN+ACK, SYN+FIN, SYN+RST, no flags at all: follows the flow, changes nothing
-  kUdp,
+  kUdp,    // UDP, and pings
 };
 
 // A draining backend answers a SYN inside a live connection with a challenge ACK (RFC 5961 section
 // 4); a connection is taken for live if its last packet is not older than this.
 inline constexpr base::Tick kChallengeWindow = 5;
 
-[[nodiscard]] PacketKind KindOf(const net::PacketView& view);
+// `flow_protocol`: that of the flow's key, which differs from the packet's in ICMP about a flow.
+[[nodiscard]] PacketKind KindOf(const net::PacketView& view, uint8_t flow_protocol);
 
 // True if the packet goes to the entry's backend; false: the pool's table chooses anew.
 [[nodiscard]] bool FollowsEntry(PacketKind kind, const FlowEntry& entry, const Backend& backend,

@@ -16,7 +16,8 @@ void Lookup(const ForwardContext& context, PacketBurst& burst, std::size_t i, co
   }
   const Service& service = *context.services.service(burst.service[i]);
   const PoolTable& table = *context.services.pool(service.pool).table;
-  const uint32_t bits = SlotBits(key, burst.hash[i], service.hash, context.services.key());
+  const uint32_t bits =
+      SlotBits(key, burst.hash[i], SlotHashOf(key, service), context.services.key());
   base::Prefetch(&table.Lookup(bits));
 }
 

@@ -37,20 +37,18 @@ MacAddress MulticastMac(const std::array<uint8_t, 16>& group) {
   return {{0x33, 0x33, group[12], group[13], group[14], group[15]}};
 }
 
-// Ethernet, IPv6 and checksum around a neighbor message with one option: kAdvertisementSize bytes.
-void WriteNeighborFrame(const MacAddress& from, const MacAddress& to,
-                        const std::array<uint8_t, 16>& source,
-                        const std::array<uint8_t, 16>& destination, net::NeighborMessage message,
-                        const LinkAddressOption& option, std::span<uint8_t> frame) {
-  net::Store(frame.data(), net::EthernetHeader{to, from, base::be16_t(net::kEtherTypeIpv6)});
+// IPv6 and checksum around a neighbor message with one option: kAdvertisementSize bytes.
+void WriteNeighborPacket(const std::array<uint8_t, 16>& source,
+                         const std::array<uint8_t, 16>& destination, net::NeighborMessage message,
+                         const LinkAddressOption& option, std::span<uint8_t> packet) {
   net::Ipv6Header ip;
   ip.payload_length = base::be16_t(sizeof(message) + sizeof(option));
   ip.next_header = net::kProtocolIcmpv6;
   ip.hop_limit = kHopLimit;
   ip.source = source;
   ip.destination = destination;
-  net::Store(frame.data() + net::kEthernetSize, ip);
-  uint8_t* body = frame.data() + net::kEthernetSize + net::kIpv6Size;
+  net::Store(packet.data(), ip);
+  uint8_t* body = packet.data() + net::kIpv6Size;
   message.checksum = base::be16_t(0);
   net::Store(body, message);
   net::Store(body + sizeof(message), option);
@@ -80,11 +78,10 @@ bool ChecksumHolds(const net::Ipv6Header& ip, std::span<const uint8_t> message) 
 
 }  // namespace
 
-std::optional<net::ArpPacket> ReadArp(std::span<const uint8_t> frame) {
-  net::Cursor cursor(frame);
-  net::EthernetHeader ethernet;
+std::optional<net::ArpPacket> ReadArp(std::span<const uint8_t> bytes) {
+  net::Cursor cursor(bytes);
   net::ArpPacket arp;
-  if (!cursor.Read(ethernet) || !cursor.Read(arp)) return std::nullopt;
+  if (!cursor.Read(arp)) return std::nullopt;
   const bool ipv4_over_ethernet = arp.hardware_type.value() == 1 &&
                                   arp.protocol_type.value() == net::kEtherTypeIpv4 &&
                                   arp.hardware_size == 6 && arp.protocol_size == 4;
@@ -96,40 +93,31 @@ std::optional<net::ArpPacket> ReadArp(std::span<const uint8_t> frame) {
   return arp;
 }
 
-void WriteArpReply(const net::ArpPacket& request, const MacAddress& own, std::span<uint8_t> frame) {
+void WriteArpReply(const net::ArpPacket& request, const MacAddress& own, std::span<uint8_t> arp) {
   net::ArpPacket reply;
   reply.operation = base::be16_t(net::kArpReply);
   reply.sender_mac = own;
   reply.sender_ip = request.target_ip;
   reply.target_mac = request.sender_mac;
   reply.target_ip = request.sender_ip;
-  net::Store(frame.data(),
-             net::EthernetHeader{request.sender_mac, own, base::be16_t(net::kEtherTypeArp)});
-  net::Store(frame.data() + net::kEthernetSize, reply);
+  net::Store(arp.data(), reply);
 }
 
-bool IsNeighborDiscovery(std::span<const uint8_t> frame, std::size_t l4_offset) {
-  if (l4_offset >= frame.size()) return false;
-  const uint8_t type = frame[l4_offset];
-  return type == net::kNeighborSolicitation || type == net::kNeighborAdvertisement;
-}
-
-std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> frame,
-                                                std::size_t l4_offset) {
-  net::Cursor cursor(frame);
-  net::EthernetHeader ethernet;
+std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> packet,
+                                                std::size_t l4_offset, const MacAddress& from) {
+  net::Cursor cursor(packet);
   net::Ipv6Header ip;
   net::NeighborMessage message;
-  if (!cursor.Read(ethernet) || !cursor.Read(ip)) return std::nullopt;
+  if (!cursor.Read(ip)) return std::nullopt;
   if (!cursor.Skip(l4_offset - cursor.offset()) || !cursor.Read(message)) return std::nullopt;
   if (ip.hop_limit != kHopLimit || message.code != 0) return std::nullopt;
-  if (!ChecksumHolds(ip, frame.subspan(l4_offset))) return std::nullopt;
+  if (!ChecksumHolds(ip, packet.subspan(l4_offset))) return std::nullopt;
   NeighborView view;
   view.solicitation = message.type == net::kNeighborSolicitation;
   view.override_known = (message.flags.value() & kOverrideFlag) != 0;
   view.target = message.target;
   view.source = net::IpAddress::V6(ip.source);
-  view.link_address = ethernet.source;
+  view.link_address = from;
   if (net::IpAddress::V6(message.target).IsMulticast() || view.source.IsMulticast()) {
     return std::nullopt;
   }
@@ -145,8 +133,8 @@ std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> frame,
   return view;
 }
 
-void WriteAdvertisement(const NeighborView& solicitation, const MacAddress& own,
-                        std::span<uint8_t, kAdvertisementSize> frame) {
+MacAddress WriteAdvertisement(const NeighborView& solicitation, const MacAddress& own,
+                              std::span<uint8_t, kAdvertisementSize> packet) {
   net::NeighborMessage message;
   message.type = net::kNeighborAdvertisement;
   message.target = solicitation.target;
@@ -154,37 +142,34 @@ void WriteAdvertisement(const NeighborView& solicitation, const MacAddress& own,
   if (solicitation.source.IsUnspecified()) {
     // Somebody else wants to use our address: everybody is told that it is taken.
     message.flags = base::be32_t(kOverrideFlag);
-    WriteNeighborFrame(own, MulticastMac(kAllNodes), solicitation.target, kAllNodes, message,
-                       option, frame);
-    return;
+    WriteNeighborPacket(solicitation.target, kAllNodes, message, option, packet);
+    return MulticastMac(kAllNodes);
   }
   message.flags = base::be32_t(kSolicitedFlag | kOverrideFlag);
-  WriteNeighborFrame(own, solicitation.link_address, solicitation.target, solicitation.source.bytes,
-                     message, option, frame);
+  WriteNeighborPacket(solicitation.target, solicitation.source.bytes, message, option, packet);
+  return solicitation.link_address;
 }
 
-uint8_t WriteSolicitation(const MacAddress& own, const net::IpAddress& own_ip,
-                          const net::IpAddress& target, const std::optional<MacAddress>& known,
-                          std::span<uint8_t> frame) {
+WrittenSolicitation WriteSolicitation(const MacAddress& own, const net::IpAddress& own_ip,
+                                      const net::IpAddress& target,
+                                      const std::optional<MacAddress>& known,
+                                      std::span<uint8_t> packet) {
   if (target.IsV4()) {
     net::ArpPacket arp;
     arp.operation = base::be16_t(net::kArpRequest);
     arp.sender_mac = own;
     arp.sender_ip = own_ip.v4();
     arp.target_ip = target.v4();
-    net::Store(frame.data(), net::EthernetHeader{known.value_or(kBroadcast), own,
-                                                 base::be16_t(net::kEtherTypeArp)});
-    net::Store(frame.data() + net::kEthernetSize, arp);
-    return net::kEthernetSize + sizeof(arp);
+    net::Store(packet.data(), arp);
+    return {known.value_or(kBroadcast), sizeof(arp)};
   }
   net::NeighborMessage message;
   message.type = net::kNeighborSolicitation;
   message.target = target.bytes;
   const LinkAddressOption option{.type = kSourceLinkAddress, .address = own};
   const auto destination = known ? target.bytes : SolicitedNode(target.bytes);
-  WriteNeighborFrame(own, known.value_or(MulticastMac(destination)), own_ip.bytes, destination,
-                     message, option, frame);
-  return kAdvertisementSize;
+  WriteNeighborPacket(own_ip.bytes, destination, message, option, packet);
+  return {known.value_or(MulticastMac(destination)), kAdvertisementSize};
 }
 
 }  // namespace penstock::lb

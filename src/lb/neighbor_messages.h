@@ -12,13 +12,13 @@
 
 namespace penstock::lb {
 
-// The ARP message of an Ethernet frame; nullopt if it is cut, not about IPv4 over Ethernet, neither
+// The ARP message behind a link header; nullopt if it is cut, not about IPv4 over Ethernet, neither
 // request nor reply, or from a MAC address that is no station's.
-[[nodiscard]] std::optional<net::ArpPacket> ReadArp(std::span<const uint8_t> frame);
+[[nodiscard]] std::optional<net::ArpPacket> ReadArp(std::span<const uint8_t> bytes);
 
-// Turns the frame that holds `request` into the reply. REQUIRES: frame as read by ReadArp.
+// Writes the reply over `request`. REQUIRES: `arp` as read by ReadArp.
 void WriteArpReply(const net::ArpPacket& request, const net::MacAddress& own,
-                   std::span<uint8_t> frame);
+                   std::span<uint8_t> arp);
 
 // What neighbor solicitations and advertisements say.
 struct NeighborView {
@@ -30,27 +30,33 @@ struct NeighborView {
   net::MacAddress link_address;
 };
 
-// True if the ICMPv6 message at l4_offset is a neighbor solicitation or advertisement.
-[[nodiscard]] bool IsNeighborDiscovery(std::span<const uint8_t> frame, std::size_t l4_offset);
-
 // Reads and checks it (RFC 4861 sections 7.1.1 and 7.1.2); nullopt: to be discarded silently.
-// `frame` ends where the IPv6 packet does. REQUIRES: IsNeighborDiscovery.
-[[nodiscard]] std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> frame,
-                                                              std::size_t l4_offset);
+// `packet` is the IPv6 packet, no more; `from` the source of its frame. REQUIRES: a neighbor
+// solicitation or advertisement at l4_offset.
+[[nodiscard]] std::optional<NeighborView> ReadNeighborMessage(std::span<const uint8_t> packet,
+                                                              std::size_t l4_offset,
+                                                              const net::MacAddress& from);
 
-// Ethernet, IPv6, advertisement with one link-layer address option.
-inline constexpr std::size_t kAdvertisementSize = 14 + 40 + 24 + 8;
+// IPv6, advertisement with one link-layer address option.
+inline constexpr std::size_t kAdvertisementSize = 40 + 24 + 8;
 
-// Writes the answer to a solicitation for one of our addresses (RFC 4861 section 7.2.4).
-void WriteAdvertisement(const NeighborView& solicitation, const net::MacAddress& own,
-                        std::span<uint8_t, kAdvertisementSize> frame);
+// Writes the answer to a solicitation for one of our addresses (RFC 4861 section 7.2.4). Returns
+// the MAC address that it is for.
+[[nodiscard]] net::MacAddress WriteAdvertisement(const NeighborView& solicitation,
+                                                 const net::MacAddress& own,
+                                                 std::span<uint8_t, kAdvertisementSize> packet);
 
-// Writes an ARP request or neighbor solicitation for `target` into `frame`: to `known` if given,
-// else to everybody who might have it. Returns its size in bytes.
-[[nodiscard]] uint8_t WriteSolicitation(const net::MacAddress& own, const net::IpAddress& own_ip,
-                                        const net::IpAddress& target,
-                                        const std::optional<net::MacAddress>& known,
-                                        std::span<uint8_t> frame);
+struct WrittenSolicitation {
+  net::MacAddress to;
+  std::size_t size = 0;  // bytes
+};
+// Writes an ARP request or an IPv6 neighbor solicitation for `target`, without a link header: to
+// `known` if given, else to everybody who might have it. REQUIRES: room for kAdvertisementSize.
+[[nodiscard]] WrittenSolicitation WriteSolicitation(const net::MacAddress& own,
+                                                    const net::IpAddress& own_ip,
+                                                    const net::IpAddress& target,
+                                                    const std::optional<net::MacAddress>& known,
+                                                    std::span<uint8_t> packet);
 
 }  // namespace penstock::lb
 

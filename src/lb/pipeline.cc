@@ -20,6 +20,7 @@ void SweepOne(const ForwardContext& context, uint32_t buckets) {
 void ForwardBurst(const ForwardContext& context, PacketBurst& burst) {
   ParseStage(burst);
   LocalStage(context, burst);
+  IcmpStage(context, burst);
   ClassifyStage(context, burst);
   LookupStage(context, burst);
   SelectStage(context, burst);

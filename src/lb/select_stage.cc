@@ -6,18 +6,13 @@
 namespace penstock::lb {
 namespace {
 
-net::IpAddress SourceOf(const FlowKey4& key) {
-  return net::IpAddress::V4(base::be32_t::FromRaw(key.source));
-}
-net::IpAddress SourceOf(const FlowKey6& key) {
-  return net::IpAddress::V6(key.source);
-}
-
-net::IpAddress AddressOf(const Backend& backend) {
-  if (backend.family == net::Family::kIpv4) {
-    return net::IpAddress::V4(net::Load<net::Ipv4Header>(backend.outer.data()).destination);
+// The packet's own source: of ICMP about a flow, that is not the key's.
+net::IpAddress PacketSource(const PacketBurst& burst, std::size_t i) {
+  const uint8_t* ip = burst.data[i] + burst.view[i].l3_offset;
+  if (burst.view[i].family == net::Family::kIpv4) {
+    return net::IpAddress::V4(net::Load<net::Ipv4Header>(ip).source);
   }
-  return net::IpAddress::V6(net::Load<net::Ipv6Header>(backend.outer.data()).destination);
+  return net::IpAddress::V6(net::Load<net::Ipv6Header>(ip).source);
 }
 
 // Chooses the backend of one packet and keeps the flow table's books.
@@ -31,7 +26,8 @@ class Selector {
         i_(i),
         key_(key),
         service_(*context.services.service(burst.service[i])),
-        kind_(KindOf(burst.view[i])) {}
+        kind_(KindOf(burst.view[i], key.service.protocol())),
+        passive_(IsIcmp(burst.view[i])) {}
 
   void Select() {
     int way = burst_.way[i_];
@@ -51,7 +47,9 @@ class Selector {
       return;
     }
     context_.flow_counters.Count(FlowEvent::kHit);
+    burst_.flags[i_] |= kKnownFlow;
     burst_.backend[i_] = entry.backend;
+    if (passive_) return DropIfLooping(context_.services.backend(entry.backend));
     if (kind_ == PacketKind::kOdd) return;
     const uint8_t state = StateAfter(kind_, burst_.view[i_].tcp_flags, entry);
     flows_.Update(burst_.hash[i_], way, entry.backend, state, context_.now);
@@ -61,7 +59,8 @@ class Selector {
   // No entry, or one that this packet does not follow.
   void ChooseByTable(int way, const FlowEntry& entry) {
     const Pool& pool = context_.services.pool(service_.pool);
-    const uint32_t bits = SlotBits(key_, burst_.hash[i_], service_.hash, context_.services.key());
+    const uint32_t bits =
+        SlotBits(key_, burst_.hash[i_], SlotHashOf(key_, service_), context_.services.key());
     const Slot& slot = pool.table->Lookup(bits);
     const MemberIndex owner = OwnerFor(kind_, slot);
     if (owner == kNoMember) {
@@ -70,17 +69,21 @@ class Selector {
     }
     const BackendId id = pool.ids[owner];
     const Backend& backend = context_.services.backend(id);
-    const net::IpAddress source = SourceOf(key_);
-    // RFC 2003 section 3.2: wrapping what comes from the tunnel's ends makes a loop.
-    if (context_.services.IsOwnAddress(source) || source == AddressOf(backend)) {
-      burst_.verdict[i_] = Verdict::kDropLoop;
-      return;
-    }
     burst_.backend[i_] = id;
+    DropIfLooping(backend);
+    if (passive_ || burst_.verdict[i_] != Verdict::kForward) return;
     const bool recorded = Creates(kind_) && Record(way, entry, id, slot);
     // Every datagram of an untracked UDP flow comes this way: only those with an entry count.
     if (kind_ == PacketKind::kSyn || (kind_ == PacketKind::kUdp && recorded)) {
       CountersOf(backend).new_flows.Increment();
+    }
+  }
+
+  // RFC 2003 section 3.2: wrapping what comes from the tunnel's ends makes a loop.
+  void DropIfLooping(const Backend& backend) {
+    const net::IpAddress source = PacketSource(burst_, i_);
+    if (context_.services.IsOwnAddress(source) || source == backend.address()) {
+      burst_.verdict[i_] = Verdict::kDropLoop;
     }
   }
 
@@ -120,6 +123,7 @@ class Selector {
   const Key& key_;
   const Service& service_;
   PacketKind kind_;
+  bool passive_;  // leaves no trace in the flow table
 };
 
 }  // namespace

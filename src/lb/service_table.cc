@@ -5,42 +5,6 @@
 namespace penstock::lb {
 namespace {
 
-// Cells of the exact indexes say either which service, or only that the address is a VIP.
-constexpr uint32_t kVipOnly = UINT32_MAX - 1;
-
-FlowKey4 IndexKey4(uint32_t vip, base::be16_t port, uint8_t protocol) {
-  FlowKey4 key;
-  key.destination = vip;
-  key.destination_port = port;
-  key.service = ServiceAndProtocol::Of(kNoId, protocol);
-  return key;
-}
-
-FlowKey6 IndexKey6(const std::array<uint8_t, 16>& vip, base::be16_t port, uint8_t protocol) {
-  FlowKey6 key;
-  key.destination = vip;
-  key.destination_port = port;
-  key.service = ServiceAndProtocol::Of(kNoId, protocol);
-  return key;
-}
-
-// Protocol 0 stands for "some service has this address": no service has it (IPv6 hop-by-hop).
-FlowKey4 VipKey(uint32_t vip) {
-  return IndexKey4(vip, base::be16_t(0), 0);
-}
-FlowKey6 VipKey(const std::array<uint8_t, 16>& vip) {
-  return IndexKey6(vip, base::be16_t(0), 0);
-}
-
-std::size_t CountKeys(const std::vector<ServiceTableSpec::ServiceSpec>& services,
-                      net::Family family) {
-  std::size_t keys = 0;
-  for (const auto& s : services) {
-    if (s.address.family == family) keys += s.ports.size() + 1;
-  }
-  return keys;
-}
-
 // The first port with an address and a gateway of the family sends.
 uint8_t ChooseEgress(net::Family family, std::span<const EgressPort> ports) {
   const auto reaches = [&](const EgressPort& p) {
@@ -50,10 +14,47 @@ uint8_t ChooseEgress(net::Family family, std::span<const EgressPort> ports) {
   return static_cast<uint8_t>(it == ports.end() ? 0 : it - ports.begin());
 }
 
-net::IpAddress OuterSource(net::Family family, const EgressPort& port) {
-  const auto it = std::find_if(port.addresses.begin(), port.addresses.end(),
-                               [family](const net::IpAddress& a) { return a.family == family; });
-  return it == port.addresses.end() ? net::IpAddress{.family = family} : *it;
+net::IpAddress PortSource(net::Family family, const EgressPort& port) {
+  const auto it =
+      std::find_if(port.addresses.begin(), port.addresses.end(),
+                   [family](const net::IpPrefix& own) { return own.address.family == family; });
+  return it == port.addresses.end() ? net::IpAddress{.family = family} : it->address;
+}
+
+// The port on whose segment the address is, if any.
+struct Segment {
+  uint8_t port = 0;
+  net::IpAddress own;  // our address there
+};
+std::optional<Segment> FindSegment(const net::IpAddress& address,
+                                   std::span<const EgressPort> ports) {
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    for (const net::IpPrefix& own : ports[i].addresses) {
+      if (own.Contains(address)) return Segment{static_cast<uint8_t>(i), own.address};
+    }
+  }
+  return std::nullopt;
+}
+
+// Everything we may send from.
+std::vector<net::IpPrefix> OwnAddresses(const ServiceTableSpec& spec) {
+  std::vector<net::IpPrefix> own;
+  for (const EgressPort& port : spec.ports) {
+    for (const net::IpPrefix& address : port.addresses) {
+      own.push_back({address.address, static_cast<uint8_t>(address.address.size() * 8)});
+    }
+  }
+  for (const auto& service : spec.services) {
+    if (service.outer_source) own.push_back(*service.outer_source);
+  }
+  return own;
+}
+
+std::vector<VipEntry> VipEntries(const ServiceTableSpec& spec) {
+  std::vector<VipEntry> entries;
+  entries.reserve(spec.services.size());
+  for (const auto& service : spec.services) entries.push_back(service.vip);
+  return entries;
 }
 
 // What every outer header to this backend has in common.
@@ -91,15 +92,20 @@ void FillState(const PoolTable& table, MemberIndex index, Backend& backend) {
 
 }  // namespace
 
+net::IpAddress Backend::address() const {
+  if (family == net::Family::kIpv4) {
+    return net::IpAddress::V4(net::Load<net::Ipv4Header>(outer.data()).destination);
+  }
+  return net::IpAddress::V6(net::Load<net::Ipv6Header>(outer.data()).destination);
+}
+
 ServiceTable::ServiceTable(ServiceTableSpec spec)
     : key_(spec.key),
       generation_(spec.generation),
-      index4_(CountKeys(spec.services, net::Family::kIpv4), spec.key),
-      index6_(CountKeys(spec.services, net::Family::kIpv6), spec.key),
+      own_addresses_(OwnAddresses(spec)),
+      vips4_(VipEntries(spec), spec.key),
+      vips6_(VipEntries(spec), spec.key),
       keep_alive_(std::move(spec.keep_alive)) {
-  for (const EgressPort& port : spec.ports) {
-    own_addresses_.insert(own_addresses_.end(), port.addresses.begin(), port.addresses.end());
-  }
   BackendId last = kNoId;
   for (const auto& pool : spec.pools) {
     for (const BackendId id : pool.ids) last = std::max(last, id);
@@ -109,8 +115,12 @@ ServiceTable::ServiceTable(ServiceTableSpec spec)
     AddBackends(pool, spec.ports);
     pools_.push_back({pool.table, pool.ids});
   }
-  services_.reserve(spec.services.size());  // services_by_id_ points into it
-  for (uint32_t i = 0; i < spec.services.size(); ++i) AddService(spec.services[i], i);
+  for (BackendId id = kNoId + 1; id <= last; ++id) {
+    if (backends_[id].counters != nullptr) by_address_.emplace_back(backends_[id].address(), id);
+  }
+  std::sort(by_address_.begin(), by_address_.end());
+  AddServices(spec);
+  WatchL2Backends(spec.ports);
 }
 
 void ServiceTable::AddBackends(const ServiceTableSpec::PoolSpec& pool,
@@ -121,58 +131,71 @@ void ServiceTable::AddBackends(const ServiceTableSpec::PoolSpec& pool,
     backend.family = member.address.family;
     backend.egress_port = ChooseEgress(member.address.family, ports);
     backend.counters = pool.counters[i];
+    backend.path = pool.paths[i];
     if (!ports.empty()) {
       const EgressPort& port = ports[backend.egress_port];
-      backend.mtu = port.mtu;
-      FillOuter(OuterSource(member.address.family, port), member.address, backend);
+      backend.mtu = backend.l2_mtu = port.mtu;
+      FillOuter(PortSource(member.address.family, port), member.address, backend);
     }
     FillState(*pool.table, static_cast<MemberIndex>(i), backend);
   }
 }
 
-void ServiceTable::AddService(const ServiceTableSpec::ServiceSpec& spec, uint32_t index) {
-  services_.push_back(spec.service);
-  const ServiceId id = spec.service.id;
-  if (id >= services_by_id_.size()) services_by_id_.resize(id + 1, nullptr);
-  services_by_id_[id] = &services_.back();
-  const uint32_t v4 = spec.address.v4().raw();
-  for (const uint16_t port : spec.ports) {
-    const base::be16_t p(port);
-    if (spec.address.IsV4()) {
-      index4_.Insert(IndexKey4(v4, p, spec.protocol), index);
-    } else {
-      index6_.Insert(IndexKey6(spec.address.bytes, p, spec.protocol), index);
+void ServiceTable::AddServices(const ServiceTableSpec& spec) {
+  services_.reserve(spec.services.size());  // services_by_id_ points into it
+  for (const auto& one : spec.services) {
+    Service& service = services_.emplace_back(one.service);
+    if (!one.deny.empty()) {
+      service.denied = denied_.emplace_back(std::make_unique<const AddressSet>(one.deny)).get();
+    }
+    if (one.outer_source) {
+      auto source = std::make_unique<const OuterSource>(OuterSource{*one.outer_source});
+      service.outer_source = outer_sources_.emplace_back(std::move(source)).get();
+    }
+    if (service.id >= services_by_id_.size()) services_by_id_.resize(service.id + 1, nullptr);
+    services_by_id_[service.id] = &service;
+  }
+}
+
+void ServiceTable::WatchL2Backends(std::span<const EgressPort> ports) {
+  std::vector<bool> watched(backends_.size());
+  for (const Service& service : services_) {
+    if (service.encapsulation != Encapsulation::kL2) continue;
+    for (const BackendId id : pools_[service.pool].ids) {
+      Backend& backend = backends_[id];
+      const auto segment = FindSegment(backend.address(), ports);
+      if (!segment || watched[id]) continue;
+      watched[id] = true;
+      backend.l2_port = segment->port;
+      backend.l2_mtu = ports[segment->port].mtu;
+      watched_.push_back({backend.address(), segment->own, segment->port, &backend.path->neighbor});
     }
   }
-  if (spec.address.IsV4()) {
-    index4_.Insert(VipKey(v4), kVipOnly);
-  } else {
-    index6_.Insert(VipKey(spec.address.bytes), kVipOnly);
+  std::sort(
+      watched_.begin(), watched_.end(),
+      [](const WatchedNeighbor& a, const WatchedNeighbor& b) { return a.address < b.address; });
+}
+
+net::IpAddress OuterSource::For(FlowHash hash) const {
+  net::IpAddress source = prefix.address;
+  const int host_bits = source.size() * 8 - prefix.length;
+  if (host_bits == 0) return source;
+  if (source.IsV4()) {
+    const uint32_t mask = host_bits == 32 ? UINT32_MAX : (1U << host_bits) - 1;
+    uint32_t host = static_cast<uint32_t>(hash.bits) & mask;
+    // Neither the network's nor its broadcast address, where there are such (RFC 3021).
+    if (host_bits > 1 && host == 0) host = 1;
+    if (host_bits > 1 && host == mask) host = mask - 1;
+    return net::IpAddress::V4(base::be32_t((source.v4().value() & ~mask) | host));
   }
-}
-
-const Service* ServiceTable::Find(const FlowKey4& key) const {
-  const uint32_t at =
-      index4_.Find(IndexKey4(key.destination, key.destination_port, key.service.protocol()));
-  return at == ExactIndex<FlowKey4>::kAbsent ? nullptr : &services_[at];
-}
-
-const Service* ServiceTable::Find(const FlowKey6& key) const {
-  const uint32_t at =
-      index6_.Find(IndexKey6(key.destination, key.destination_port, key.service.protocol()));
-  return at == ExactIndex<FlowKey6>::kAbsent ? nullptr : &services_[at];
-}
-
-bool ServiceTable::IsVip(const FlowKey4& key) const {
-  return index4_.Find(VipKey(key.destination)) != ExactIndex<FlowKey4>::kAbsent;
-}
-
-bool ServiceTable::IsVip(const FlowKey6& key) const {
-  return index6_.Find(VipKey(key.destination)) != ExactIndex<FlowKey6>::kAbsent;
-}
-
-bool ServiceTable::IsOwnAddress(const net::IpAddress& source) const {
-  return std::find(own_addresses_.begin(), own_addresses_.end(), source) != own_addresses_.end();
+  const uint64_t mask = host_bits >= 64 ? UINT64_MAX : (uint64_t{1} << host_bits) - 1;
+  uint64_t host = hash.bits & mask;
+  if (host == 0) host = 1;  // RFC 4291 section 2.6.1: zero is the routers' anycast address
+  for (std::size_t i = 0; i < 8; ++i) {
+    uint8_t& byte = source.bytes[15 - i];
+    byte = static_cast<uint8_t>((byte & ~(mask >> (8 * i))) | host >> (8 * i));
+  }
+  return source;
 }
 
 }  // namespace penstock::lb

@@ -1,22 +1,16 @@
 #include "penstock/net/parser.h"
 
+#include "net/ipv6_extensions.h"
 #include "penstock/net/checksum.h"
 #include "penstock/net/cursor.h"
 
 namespace penstock::net {
 namespace {
 
-// RFC 8200 section 4: next header and length in units of 8 bytes beyond the first 8.
-struct ExtensionHeader {
-  uint8_t next_header = 0;
-  uint8_t length = 0;
-  std::array<uint8_t, 6> rest{};
-};
-static_assert(sizeof(ExtensionHeader) == 8);
-
 ParseStatus ParseTransport(Cursor& cursor, PacketView& view) {
   view.l4_offset = static_cast<uint16_t>(cursor.offset());
   view.tcp_flags = 0;
+  view.source_port = view.destination_port = base::be16_t(0);
   if (view.protocol == kProtocolTcp) {
     TcpHeader tcp;
     if (!cursor.Peek(tcp)) return ParseStatus::kBadTransport;
@@ -42,6 +36,21 @@ ParseStatus ParseTransport(Cursor& cursor, PacketView& view) {
   return view.protocol == icmp ? ParseStatus::kIcmp : ParseStatus::kUnknownProtocol;
 }
 
+// The least of a first fragment that shows what filters look at: TCP up to its flags (RFC 1858
+// section 4.1), UDP's ports.
+constexpr std::size_t kLeastTcp = 16;
+constexpr std::size_t kLeastUdp = 8;
+
+// `offset` in units of 8 bytes, `size` bytes behind the IP header.
+ParseStatus StatusOfFragment(uint8_t protocol, uint16_t offset, std::size_t size) {
+  // RFC 3128 section 4: a second fragment at offset 1 would overwrite the TCP flags.
+  if (offset == 1 && protocol == kProtocolTcp) return ParseStatus::kTinyFragment;
+  if (offset != 0) return ParseStatus::kFragment;
+  const bool tiny = (protocol == kProtocolTcp && size < kLeastTcp) ||
+                    (protocol == kProtocolUdp && size < kLeastUdp);
+  return tiny ? ParseStatus::kTinyFragment : ParseStatus::kFragment;
+}
+
 ParseStatus ParseIpv4(Cursor& cursor, bool checksum_verified, PacketView& view) {
   Ipv4Header ip;
   if (!cursor.Peek(ip)) return ParseStatus::kBadIpv4Header;
@@ -59,46 +68,12 @@ ParseStatus ParseIpv4(Cursor& cursor, bool checksum_verified, PacketView& view) 
   view.ip_length = ip.total_length.value();
   view.protocol = ip.protocol;
   view.traffic_class = ip.tos;
-  if ((ip.fragment.value() & (kIpv4MoreFragments | kIpv4OffsetMask)) != 0) {
-    return ParseStatus::kFragment;
-  }
   if (!cursor.Skip(header_size)) return ParseStatus::kBadIpv4Header;
+  const uint16_t fragment = ip.fragment.value();
+  if ((fragment & (kIpv4MoreFragments | kIpv4OffsetMask)) != 0) {
+    return StatusOfFragment(ip.protocol, fragment & kIpv4OffsetMask, cursor.remaining());
+  }
   return ParseTransport(cursor, view);
-}
-
-bool IsExtension(uint8_t next_header) {
-  return next_header == kProtocolHopByHop || next_header == kProtocolRouting ||
-         next_header == kProtocolDestinationOptions || next_header == kProtocolAh ||
-         next_header == kProtocolFragment;
-}
-
-// Moves behind one extension header.
-ParseStatus SkipExtension(Cursor& cursor, PacketView& view) {
-  ExtensionHeader extension;
-  if (!cursor.Peek(extension)) return ParseStatus::kBadIpv6Extension;
-  std::size_t size = (extension.length + 1U) * 8U;
-  if (view.protocol == kProtocolAh) size = (extension.length + 2U) * 4U;  // RFC 4302 section 2.2
-  if (view.protocol == kProtocolFragment) {
-    size = sizeof(extension);
-    // RFC 8200 section 4.5: offset in the upper 13 bits, M flag in the lowest. Both zero is an
-    // atomic fragment, a whole packet (RFC 6946 section 4).
-    const uint16_t offset_and_more = Load<base::be16_t>(extension.rest.data()).value() & 0xFFF9U;
-    if (offset_and_more != 0) return ParseStatus::kFragment;
-  }
-  if (!cursor.Skip(size)) return ParseStatus::kBadIpv6Extension;
-  view.protocol = extension.next_header;
-  return ParseStatus::kOk;
-}
-
-ParseStatus WalkExtensions(Cursor& cursor, PacketView& view) {
-  const std::size_t start = cursor.offset();
-  for (int walked = 0; IsExtension(view.protocol); ++walked) {
-    if (walked == kMaxIpv6Extensions) return ParseStatus::kBadIpv6Extension;
-    const ParseStatus status = SkipExtension(cursor, view);
-    if (status != ParseStatus::kOk) return status;
-    if (cursor.offset() - start > kMaxIpv6ExtensionBytes) return ParseStatus::kBadIpv6Extension;
-  }
-  return ParseStatus::kOk;
 }
 
 ParseStatus ParseIpv6(Cursor& cursor, PacketView& view) {
@@ -112,10 +87,26 @@ ParseStatus ParseIpv6(Cursor& cursor, PacketView& view) {
   if (ip.hop_limit == 0) return ParseStatus::kTtlZero;
   view.family = Family::kIpv6;
   view.ip_length = static_cast<uint16_t>(kIpv6Size + payload_length);
-  view.protocol = ip.next_header;
   view.traffic_class = static_cast<uint8_t>(word >> 20);
-  const ParseStatus status = WalkExtensions(cursor, view);
-  return status == ParseStatus::kOk ? ParseTransport(cursor, view) : status;
+  ExtensionWalk walk{.protocol = ip.next_header};
+  const ExtensionStatus status = WalkExtensions(cursor, walk);
+  view.protocol = walk.protocol;
+  if (status == ExtensionStatus::kBad) return ParseStatus::kBadIpv6Extension;
+  if (status == ExtensionStatus::kFragment) {
+    return StatusOfFragment(walk.protocol, walk.fragment_offset, cursor.remaining());
+  }
+  return ParseTransport(cursor, view);
+}
+
+// Moves behind the VLAN tags; `type` is that of what follows.
+ParseStatus SkipVlanTags(Cursor& cursor, uint16_t& type) {
+  for (int tags = 0; type == kEtherTypeVlan || type == kEtherTypeQinQ; ++tags) {
+    if (tags == kMaxVlanTags) return ParseStatus::kVlanDepth;
+    VlanTag tag;
+    if (!cursor.Read(tag)) return ParseStatus::kTruncatedEthernet;
+    type = tag.type.value();
+  }
+  return ParseStatus::kOk;
 }
 
 }  // namespace
@@ -124,17 +115,17 @@ ParseStatus ParseFrame(std::span<const uint8_t> frame, bool checksum_verified, P
   Cursor cursor(frame);
   EthernetHeader ethernet;
   if (!cursor.Read(ethernet)) return ParseStatus::kTruncatedEthernet;
+  uint16_t type = ethernet.type.value();
+  const ParseStatus status = SkipVlanTags(cursor, type);
+  if (status != ParseStatus::kOk) return status;
   view.l3_offset = static_cast<uint16_t>(cursor.offset());
-  switch (ethernet.type.value()) {
+  switch (type) {
     case kEtherTypeIpv4:
       return ParseIpv4(cursor, checksum_verified, view);
     case kEtherTypeIpv6:
       return ParseIpv6(cursor, view);
     case kEtherTypeArp:
       return ParseStatus::kArp;
-    case kEtherTypeVlan:
-    case kEtherTypeQinQ:
-      return ParseStatus::kVlan;
     default:
       return ParseStatus::kUnknownEtherType;
   }

@@ -117,6 +117,25 @@ class Files(Case):
         self.assertIn(f"{self.file}:9:", done.stderr)
         self.assertIn("services[0].address", done.stderr)
 
+    def test_e06_backend_that_is_the_balancer_or_a_vip(self):
+        target = self.daemon()
+        self.file.write_text(SERVICES.replace("10.1.0.12", "198.51.100.11"), encoding="ascii")
+        done = self.run_ctl("--target", target, "apply", "-f", self.file, code=3)
+        self.assertIn(f"{self.file}:7:", done.stderr)
+        self.assertIn("198.51.100.11 is an address of port uplink of this host", done.stderr)
+        for vip in ("10.1.0.12", "10.1.0.0/16"):
+            self.file.write_text(SERVICES.replace("203.0.113.10", vip), encoding="ascii")
+            done = self.run_ctl("validate", "-f", self.file, code=3)
+            self.assertIn(f"{self.file}:9:26 services[0].address: {vip} ", done.stderr)
+            self.assertIn("the backend pools[0].backends[", done.stderr)
+
+    def test_warnings_have_their_place(self):
+        self.file.write_text(SERVICES.replace("ports: [80]", "gue_udp_checksum: zero"),
+                             encoding="ascii")
+        done = self.run_ctl("validate", "-f", self.file)
+        self.assertEqual(done.stderr, f"{self.file}:9:73 services[0].gue_udp_checksum: warning: "
+                         "zero has no effect: the encapsulation is not gue\n")
+
     def test_apply_and_read_back(self):
         target = self.daemon()
         done = self.run_ctl("apply", "-f", "-", "--target", target, stdin=SERVICES)
@@ -153,6 +172,30 @@ class Shows(Case):
             self.run_ctl("--target", target, "get", what)
             self.assertIn("nosuch", self.run_ctl("--target", target, "get", what, "nosuch",
                                                  code=7).stderr)
+
+    def test_prefixes_ranges_and_every_port(self):
+        target = self.daemon()
+        text = SERVICES + """\
+  - {name: more, address: 203.0.113.64/26, protocol: udp, ports: [53, "8000-8010"], pool: web,
+     encapsulation: gue, icmp_echo: forward, outer_source_prefix: 192.0.2.0/25,
+     gue_udp_checksum: zero, deny: [192.0.2.128/25, 192.0.2.1]}
+  - {name: all, address: "2001:db8:53::/64", protocol: tcp, pool: web, encapsulation: gre}
+"""
+        self.run_ctl("--target", target, "apply", "-f", "-", stdin=text)
+        done = self.run_ctl("--target", target, "get", "services")
+        rows = {line.split()[0]: line.split()[1:6] for line in done.stdout.splitlines()}
+        self.assertEqual(rows["web"], ["203.0.113.10", "tcp", "80", "web", "ipip"])
+        self.assertEqual(rows["more"],
+                         ["203.0.113.64/26", "udp", "53,8000-8010", "web", "gue"])
+        self.assertEqual(rows["all"], ["2001:db8:53::/64", "tcp", "*", "web", "gre"])
+        # What is printed is what was sent: applying it again changes nothing.
+        text = self.run_ctl("get", "config", "-o", "yaml", "--target", target).stdout
+        for line in ("ports: [53, \"8000-8010\"]", "icmp_echo: forward",
+                     "outer_source_prefix: 192.0.2.0/25", "gue_udp_checksum: zero",
+                     "deny: [192.0.2.128/25, 192.0.2.1]"):
+            self.assertIn(line, text)
+        again = self.run_ctl("apply", "-f", "-", "--target", target, stdin=text)
+        self.assertEqual(again.stdout, "generation 1 runs\n")
 
     def test_tables_are_aligned(self):
         lines = self.run_ctl("--target", self.applied(), "get", "backends").stdout.splitlines()

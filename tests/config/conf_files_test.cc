@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "penstock/config/load.h"
 #include "penstock/config/validate.h"
 
@@ -23,6 +26,8 @@ TEST(ConfFiles, HostOfProduction) {
   EXPECT_EQ(loaded.value.dataplane.memory, defaults.dataplane.memory);
   EXPECT_EQ(loaded.value.dataplane.flow_table, defaults.dataplane.flow_table);
   EXPECT_EQ(loaded.value.dataplane.idle_sleep, defaults.dataplane.idle_sleep);
+  EXPECT_EQ(loaded.value.dataplane.icmp_rate, defaults.dataplane.icmp_rate);
+  EXPECT_EQ(loaded.value.dataplane.ports.at(0).vlan, PortConfig{}.vlan);
   EXPECT_EQ(loaded.value.control, defaults.control);
   EXPECT_EQ(loaded.value.log, defaults.log);
   EXPECT_EQ(loaded.value.dataplane.ports.at(0).device, "0000:3b:00.0");
@@ -46,6 +51,22 @@ TEST(ConfFiles, Services) {
   for (const char* host : {"penstockd.yaml", "lab.yaml"}) {
     EXPECT_THAT(ValidateAgainstHost(loaded.value, LoadHostConfig(Conf(host)).value), IsEmpty());
   }
+}
+
+TEST(ConfFiles, WhatServicesLeaveInComments) {
+  std::ifstream file(Conf("services.yaml"));
+  std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  // Expect: without its "# " each commented-out setting is right.
+  for (const std::string key : {"outer_source_prefix", "gue_udp_checksum"}) {
+    const std::size_t at = text.find("# " + key + ": ");
+    ASSERT_NE(at, std::string::npos) << key;
+    text.erase(at, 2);
+  }
+  const auto loaded = ParseServicesConfig(text, "s");
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_TRUE(loaded.value.services.at(0).outer_source_prefix);
+  EXPECT_THAT(ValidateAgainstHost(loaded.value, LoadHostConfig(Conf("penstockd.yaml")).value),
+              IsEmpty());
 }
 
 TEST(ConfFiles, FileThatCannotBeRead) {

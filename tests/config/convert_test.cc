@@ -47,10 +47,21 @@ TEST(Convert, ThereAndBackAgain) {
   config.pools[0].backends[0].state = AdminState::kDraining;
   config.pools[0].backends[0].labels = {{"rack", "r7"}};
   config.services[0].hash = HashKind::kSourceAddress;
+  config.services[0].prefix = *net::IpPrefix::Parse("192.0.2.0/28");
+  config.services[0].ports = {{80, 80}, {8000, 8010}};
+  config.services[0].encapsulation = Encapsulation::kGue;
+  config.services[0].icmp_echo = IcmpEcho::kDrop;
+  config.services[0].outer_source_prefix = *net::IpPrefix::Parse("198.51.100.0/24");
+  config.services[0].gue_udp_checksum = GueUdpChecksum::kZero;
+  config.services[0].deny = {*net::IpPrefix::Parse("10.0.0.0/8")};
   ServicesConfig again;
   EXPECT_THAT(FromProto(ToProto(config), again), IsEmpty());
   EXPECT_EQ(again, config);
-  // Expect: an absent state stays absent.
+  // Expect: an absent state, echo or outer source stays absent; every port is none.
+  const v1::Service defaults = ToProto(Service{});
+  EXPECT_EQ(defaults.icmp_echo(), v1::ICMP_ECHO_UNSPECIFIED);
+  EXPECT_FALSE(defaults.has_outer_source_prefix());
+  EXPECT_EQ(defaults.ports_size(), 0);
   config.pools[0].backends[0].state.reset();
   EXPECT_EQ(ToProto(config).pools(0).backends(0).state(), v1::ADMIN_STATE_UNSPECIFIED);
 }
@@ -59,9 +70,11 @@ TEST(Convert, HostThereAndBackAgain) {
   HostConfig config;
   config.dataplane.workers = {1, 2};
   config.dataplane.idle_sleep = std::chrono::microseconds(50);
+  config.dataplane.icmp_rate = 0;
   config.dataplane.ports = {{.name = "up",
                              .device = "net_null0",
                              .mtu = 9000,
+                             .vlan = 4094,
                              .addresses = {*net::IpPrefix::Parse("192.0.2.2/24")},
                              .gateways = {*net::IpAddress::Parse("192.0.2.1")},
                              .gateway_mac = net::MacAddress::Parse("02:00:00:00:00:01")}};
@@ -69,6 +82,31 @@ TEST(Convert, HostThereAndBackAgain) {
   HostConfig again;
   EXPECT_THAT(FromProto(ToProto(config), again), IsEmpty());
   EXPECT_EQ(again, config);
+}
+
+TEST(Convert, AddressesAsPeopleWriteThem) {
+  Service service;
+  service.prefix = *net::IpPrefix::Parse("192.0.2.1/32");
+  service.deny = {*net::IpPrefix::Parse("2001:db8::/32"), *net::IpPrefix::Parse("2001:db8::1")};
+  EXPECT_EQ(ToProto(service).address(), "192.0.2.1");
+  EXPECT_THAT(ToProto(service).deny(), ElementsAre("2001:db8::/32", "2001:db8::1"));
+  service.prefix = *net::IpPrefix::Parse("192.0.2.0/31");
+  EXPECT_EQ(ToProto(service).address(), "192.0.2.0/31");
+}
+
+TEST(Convert, EveryWordOfEveryEnumeration) {
+  for (const auto encapsulation :
+       {Encapsulation::kIpip, Encapsulation::kGre, Encapsulation::kGue, Encapsulation::kL2}) {
+    for (const auto echo : {IcmpEcho::kReply, IcmpEcho::kForward, IcmpEcho::kDrop}) {
+      ServicesConfig config;
+      ASSERT_THAT(FromProto(GoodConfig(), config), IsEmpty());
+      config.services[0].encapsulation = encapsulation;
+      config.services[0].icmp_echo = echo;
+      ServicesConfig again;
+      EXPECT_THAT(FromProto(ToProto(config), again), IsEmpty());
+      EXPECT_EQ(again, config);
+    }
+  }
 }
 
 TEST(Convert, WhatThisReleaseDoesNotKnow) {

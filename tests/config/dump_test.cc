@@ -60,6 +60,43 @@ TEST(Dump, WritesEveryKindOfNumber) {
   EXPECT_EQ(ProtoToYaml(counters), "counters:\n  - {value: 7, by_port: {uplink: 7000000000}}\n");
 }
 
+TEST(Dump, PrefixesRangesAndWords) {
+  const std::string text =
+      R"(hash: {seed: s}
+pools:
+  - name: web
+    table_size: 65537
+    backends:
+      - {address: 10.1.0.11, weight: 100}
+services:
+  - name: a
+    address: 203.0.113.0/28
+    protocol: udp
+    ports: [443, "8000-8010"]
+    pool: web
+    encapsulation: gue
+    hash: five_tuple
+    on_no_backend: drop
+    idle_timeout: {tcp: 15m, udp: 30s}
+    icmp_echo: forward
+    outer_source_prefix: 198.51.100.64/26
+    gue_udp_checksum: computed
+    deny: [192.0.2.0/24, 10.0.0.1]
+  - name: b
+    address: "2001:db8::/64"
+    protocol: tcp
+    pool: web
+    encapsulation: l2
+    hash: five_tuple
+    on_no_backend: drop
+    idle_timeout: {tcp: 15m, udp: 30s}
+    deny: ["2001:db8:bad::/48"]
+)";
+  const auto loaded = ParseServicesConfig(text, "s.yaml");
+  EXPECT_THAT(loaded.errors, IsEmpty());
+  EXPECT_EQ(DumpServicesConfig(loaded.value), text);
+}
+
 TEST(Dump, EmptyListsAreWritten) {
   const std::string text = DumpServicesConfig(ServicesConfig{});
   EXPECT_EQ(text, "hash: {}\npools: []\nservices: []\n");
@@ -109,6 +146,18 @@ class RandomConfig {
     return *net::IpAddress::Parse(Below(2) == 0 ? v4 : v6);
   }
 
+  net::IpPrefix Prefix(const std::string& number) {
+    switch (Below(4)) {
+      case 0:
+        return *net::IpPrefix::Parse("192.0." + number + ".0/24");
+      case 1:
+        return *net::IpPrefix::Parse("2001:db8:1:" + number + "::/64");
+      default:
+        return *net::IpPrefix::Parse(
+            Address("192.0.2." + number, "2001:db8:1::" + number).ToString());
+    }
+  }
+
   Pool MakePool(uint64_t index) {
     static const std::vector<uint32_t> kSizes{65537, 101, kMaxTableSize};
     Pool pool{
@@ -129,17 +178,28 @@ class RandomConfig {
 
   Service MakeService(uint64_t index, uint64_t pools) {
     const std::string number = std::to_string(index + 1);
-    Service service{.name = number,
-                    .address = Address("192.0.2." + number, "2001:db8:1::" + number)};
+    Service service{.name = number, .prefix = Prefix(number)};
     service.protocol = static_cast<Protocol>(Below(2));
     const uint64_t first = 1 + Below(60000);
-    for (uint64_t i = 0; i <= Below(4); ++i) {
-      service.ports.push_back(static_cast<uint16_t>(first + i));
+    for (uint64_t i = Below(5); i > 0; --i) {
+      const auto port = static_cast<uint16_t>(first + i * 4);
+      service.ports.push_back({.first = port, .last = static_cast<uint16_t>(port + Below(4))});
     }
     service.pool = "pool-" + std::to_string(Below(pools));
     service.hash = static_cast<HashKind>(Below(3));
     service.on_no_backend = static_cast<OnNoBackend>(Below(2));
     service.idle_timeout.tcp = std::chrono::seconds(1 + Below(28800));
+    service.encapsulation = static_cast<Encapsulation>(Below(4));
+    if (Below(2) == 0) service.icmp_echo = static_cast<IcmpEcho>(Below(3));
+    service.gue_udp_checksum = static_cast<GueUdpChecksum>(Below(2));
+    if (service.encapsulation != Encapsulation::kL2 && Below(2) == 0) {
+      service.outer_source_prefix = net::IpPrefix::Parse("198.51.100.0/25");
+    }
+    const std::string deny = service.prefix.address.IsV4() ? "172.16.0.0/" : "2001:db8:b::/";
+    for (uint64_t i = Below(3); i > 0; --i) {
+      const std::string length = std::to_string((service.prefix.address.IsV4() ? 12 : 48) + i);
+      service.deny.push_back(*net::IpPrefix::Parse(deny + length));
+    }
     return service;
   }
 

@@ -79,12 +79,12 @@ TEST(HostFile, EveryMistakeAtOnce) {
   memory: {megabytes: 63}
   flow_table: {v4_entries_per_worker: 1000, v6_entries_per_worker: 134217729}
   idle_sleep: 11ms
-  icmp_rate: 1000
+  icmp_rate: 1000001
   ports:
     - name: up
       device: net_null0
       mtu: 70000
-      vlan: 0
+      vlan: 4095
       addresses: [192.0.2.2, 192.0.2.0/24, 192.0.2.255/24, 10.0.0.1/7]
       gateways: [192.0.3.1]
       gateway_mac: "ff:ff:ff:ff:ff:ff"
@@ -101,9 +101,9 @@ log: {level: warning, format: json}
           "h.yaml:4:68 dataplane.flow_table.v6_entries_per_worker: 134217729 is not in "
           "1024..134217728",
           "h.yaml:5:15 dataplane.idle_sleep: is not in 0us..10ms",
-          "h.yaml:6:3 dataplane.icmp_rate: is not yet supported",
+          "h.yaml:6:14 dataplane.icmp_rate: 1000001 is not in 0..1000000",
           "h.yaml:10:12 dataplane.ports[0].mtu: is not in 1280..9600",
-          "h.yaml:11:7 dataplane.ports[0].vlan: is not yet supported",
+          "h.yaml:11:13 dataplane.ports[0].vlan: is not in 0..4094",
           "h.yaml:12:19 dataplane.ports[0].addresses[0]: is not an address with a prefix length, "
           "such as 198.51.100.11/24: \"192.0.2.2\"",
           "h.yaml:12:30 dataplane.ports[0].addresses[1]: is the address of the network itself",
@@ -124,6 +124,37 @@ log: {level: warning, format: json}
           "h.yaml:17:14 log.level: has to be one of trace, debug, info, warn, error, not "
           "\"warning\"",
           "h.yaml:17:31 log.format: json is not yet supported"));
+}
+
+TEST(HostFile, Vlan) {
+  const auto port = [](const std::string& value) {
+    return ParseHostConfig(Port("addresses: [192.0.2.2/24]\n      vlan: " + value), "h.yaml");
+  };
+  // Expect: untagged unless said otherwise; 0 says it too.
+  EXPECT_EQ(ParseHostConfig(WithPort(""), "h.yaml").value.dataplane.ports[0].vlan, 0);
+  for (const int vlan : {0, 1, 4094}) {
+    const auto loaded = port(std::to_string(vlan));
+    EXPECT_THAT(loaded.errors, IsEmpty());
+    EXPECT_EQ(loaded.value.dataplane.ports[0].vlan, vlan);
+  }
+  // Expect: also numbers that 16 bits do not hold.
+  for (const char* vlan : {"4095", "65535", "65537", "4294967295"}) {
+    EXPECT_THAT(port(vlan).errors,
+                ElementsAre("h.yaml:5:13 dataplane.ports[0].vlan: is not in 0..4094"));
+  }
+}
+
+TEST(HostFile, IcmpRate) {
+  const auto rate = [](const std::string& value) {
+    return ParseHostConfig(WithPort("  icmp_rate: " + value + "\n"), "h.yaml");
+  };
+  EXPECT_EQ(ParseHostConfig(WithPort(""), "h.yaml").value.dataplane.icmp_rate, 1000U);
+  // Expect: none at all is a legal wish.
+  EXPECT_EQ(rate("0").value.dataplane.icmp_rate, 0U);
+  EXPECT_EQ(rate("1000000").value.dataplane.icmp_rate, 1000000U);
+  EXPECT_THAT(rate("1000000").errors, IsEmpty());
+  EXPECT_THAT(rate("1000001").errors,
+              ElementsAre("h.yaml:3:14 dataplane.icmp_rate: 1000001 is not in 0..1000000"));
 }
 
 TEST(HostFile, APortIsRequired) {

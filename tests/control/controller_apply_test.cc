@@ -47,7 +47,7 @@ TEST_F(ControllerTest, BadConfigurationChangesNothingAndNamesEveryMistake) {
 
 TEST_F(ControllerTest, WhatTheHostCannotCarryIsRefused) {
   config::ServicesConfig config = TestConfig();
-  config.services[0].address = Address("198.51.100.11");
+  config.services[0].prefix = *net::IpPrefix::Parse("198.51.100.11");
   const ChangeResult result = controller.Apply(config);
   EXPECT_EQ(result.status.code(), absl::StatusCode::kInvalidArgument);
   ASSERT_EQ(result.violations.size(), 1U);

@@ -72,7 +72,7 @@ TEST_F(IdentityTest, IdsOfAnUnacknowledgedRemovalStayBlocked) {
 TEST_F(IdentityTest, ServiceIdsFollowTheName) {
   const lb::ServiceId before = FindService(*publisher.current(), 80)->id;
   config::ServicesConfig config = TestConfig();
-  config.services[0].ports = {8080};
+  config.services[0].ports = {{.first = 8080, .last = 8080}};
   config.services.push_back(TestService("extra", "web", 80));
   MustApply(config);
   EXPECT_EQ(FindService(*publisher.current(), 8080)->id, before);

@@ -115,8 +115,8 @@ inline config::Pool TestPool(std::string name, int backends) {
 inline config::Service TestService(std::string name, std::string pool, uint16_t port) {
   config::Service service;
   service.name = std::move(name);
-  service.address = Address("203.0.113.10");
-  service.ports = {port};
+  service.prefix = *net::IpPrefix::Parse("203.0.113.10");
+  service.ports = {{.first = port, .last = port}};
   service.pool = std::move(pool);
   return service;
 }

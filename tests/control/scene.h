@@ -21,7 +21,7 @@ class ControllerTest : public testing::Test {
     key.destination = Address("203.0.113.10").v4().raw();
     key.destination_port = base::be16_t(port);
     key.service = lb::ServiceAndProtocol::Of(lb::kNoId, net::kProtocolTcp);
-    return table.Find(key);
+    return table.Find(key).service;
   }
   const lb::Pool& PoolOf(const lb::ServiceTable& table, uint16_t port) const {
     return table.pool(FindService(table, port)->pool);

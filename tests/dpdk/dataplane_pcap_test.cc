@@ -78,7 +78,8 @@ std::vector<Bytes> Input(const std::vector<PacketSpec>& flows) {
   frames.push_back(
       testing::Frame({.destination = "203.0.113.11", .ethernet_destination = kPcapMac}));
   frames.push_back(Bytes(10, 0xAB));
-  frames.push_back(testing::Frame({.payload = 1460, .ethernet_destination = kPcapMac}));
+  frames.push_back(testing::Frame(
+      {.payload = 1460, .fragment = net::kIpv4DontFragment, .ethernet_destination = kPcapMac}));
   frames.push_back(testing::Frame({}));
   return frames;
 }
@@ -100,9 +101,9 @@ void ExpectCounters(const lb::PortTotals& port, const std::vector<Bytes>& input)
   EXPECT_EQ(CountOf(port, lb::Verdict::kAnswerArp), 1);
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropNotVip), 1);
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropTruncated), 1);
-  EXPECT_EQ(CountOf(port, lb::Verdict::kDropTooBig), 1);
+  EXPECT_EQ(CountOf(port, lb::Verdict::kAnswerTooBig), 1);
   EXPECT_EQ(CountOf(port, lb::Verdict::kDropNotOurMac), 1);
-  EXPECT_EQ(port.transmitted_packets, kFlows + 1);
+  EXPECT_EQ(port.transmitted_packets, kFlows + 2);
   EXPECT_EQ(port.own_packets, 0);
 }
 
@@ -152,7 +153,15 @@ TEST(Dataplane, WrapsWhatComesInAndAccountsForEveryPacket) {
   for (const PacketSpec& flow : flows) expected.push_back(Wrapped(flow, mac));
   expected.push_back(
       ArpFrame(net::kArpReply, mac, testing::kPortAddress, kNeighbor, "10.2.1.9", kNeighbor));
-  EXPECT_EQ(testing::ReadPcap(out), expected);
+  std::vector<Bytes> sent = testing::ReadPcap(out);
+  ASSERT_EQ(sent.size(), expected.size() + 1);
+  // Expect: and ICMP 3/4 with the MTU that IP-in-IP leaves of 1500 (tests/packets has all of it).
+  const auto icmp = net::Load<net::IcmpHeader>(sent.back().data() + 34);
+  EXPECT_EQ(icmp.type, net::kIcmpUnreachable);
+  EXPECT_EQ(icmp.code, net::kIcmpFragmentationNeeded);
+  EXPECT_EQ(icmp.rest.value(), 1480U);
+  sent.pop_back();
+  EXPECT_TRUE(sent == expected);
 }
 
 }  // namespace

@@ -47,11 +47,15 @@ inline std::shared_ptr<const lb::ServiceTable> OneService(lb::BackendCounters* c
   lb::ServiceTableSpec spec;
   spec.key = pool.key;
   spec.generation = generation;
-  spec.ports = {{.addresses = {Ip(kPortAddress)}, .reaches_v4 = true, .mtu = 1500}};
-  spec.pools = {{.table = lb::PoolTable::Build(pool), .ids = {1}, .counters = {counters}}};
+  const auto path = std::make_shared<lb::BackendPath>();
+  spec.keep_alive.push_back(path);
+  spec.ports = {{.addresses = {{Ip(kPortAddress), 24}}, .reaches_v4 = true, .mtu = 1500}};
+  spec.pools = {{.table = lb::PoolTable::Build(pool),
+                 .ids = {1},
+                 .counters = {counters},
+                 .paths = {path.get()}}};
   lb::ServiceTableSpec::ServiceSpec service;
-  service.address = Ip(kVip);
-  service.ports = {80};
+  service.vip = {.prefix = {Ip(kVip), 32}, .ports = {{80, 80}}};
   service.service.id = 1;
   spec.services = {service};
   return std::make_shared<const lb::ServiceTable>(std::move(spec));

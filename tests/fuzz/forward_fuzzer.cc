@@ -1,5 +1,5 @@
 // Any bytes as a frame through the whole pipeline: a verdict each time, and for a forwarded packet
-// the inner bytes untouched behind an outer header whose lengths add up.
+// the inner bytes untouched behind outer headers whose lengths add up.
 
 #include <algorithm>
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "penstock/lb/pipeline.h"
+#include "tests/support/heap_frames.h"
 
 namespace penstock::lb {
 namespace {
@@ -15,41 +16,41 @@ namespace {
 constexpr std::size_t kHeadroom = 128;
 constexpr std::size_t kTailroom = 64;
 
-net::IpAddress Ip(const char* text) {
-  return *net::IpAddress::Parse(text);
+net::IpPrefix Prefix(const char* text) {
+  return *net::IpPrefix::Parse(text);
 }
 
-// A pool with a backend of each family, and the services of the seed corpus.
+// A pool with a backend of each family on the port's segment, and for each VIP of the seed corpus a
+// service of each encapsulation: TCP and UDP port 80 IP-in-IP, 81 GRE, 82 GUE, 83 l2, 90 to 99 with
+// outer sources. A second VIP forwards pings.
 class World {
  public:
   World()
       : neighbors_({{.mac = {{2, 0, 0, 0, 0, 1}},
-                     .addresses = {*net::IpPrefix::Parse("10.2.1.2/24"),
-                                   *net::IpPrefix::Parse("2001:db8:2:1::2/64")},
+                     .addresses = {Prefix("10.2.1.2/24"), Prefix("2001:db8:2:1::2/64")},
                      .gateways = {},
                      .gateway_mac = net::MacAddress{{2, 0, 0, 0, 0, 0xFE}}}}),
         flows_(
             FlowTable::Create({.v4_entries = 64, .v6_entries = 64}, FlowTable::AllocateFromHeap)) {
     ServiceTableSpec spec;
     spec.key = HashKey::FromSeed("fuzz");
-    spec.ports = {{.addresses = {Ip("10.2.1.2"), Ip("2001:db8:2:1::2")},
+    spec.ports = {{.addresses = {Prefix("10.2.1.2/24"), Prefix("2001:db8:2:1::2/64")},
                    .reaches_v4 = true,
                    .reaches_v6 = true,
-                   .mtu = 1600}};
-    PoolTable::Spec pool{
-        .members = {{.address = Ip("10.3.1.2")}, {.address = Ip("2001:db8:3:2::2")}},
-        .table_size = 17,
-        .key = spec.key};
+                   .mtu = 1500}};
+    PoolTable::Spec pool{.members = {{.address = Prefix("10.2.1.3").address},
+                                     {.address = Prefix("2001:db8:2:1::3").address}},
+                         .table_size = 17,
+                         .key = spec.key};
     spec.pools.push_back({.table = PoolTable::Build(pool),
                           .ids = {1, 2},
-                          .counters = {&counters_[0], &counters_[1]}});
-    ServiceId id = 0;
-    for (const char* vip : {"203.0.113.10", "2001:db8:53::10"}) {
-      for (const uint8_t protocol : {net::kProtocolTcp, net::kProtocolUdp}) {
-        spec.services.push_back(
-            {.address = Ip(vip), .protocol = protocol, .ports = {80}, .service = {.id = ++id}});
-      }
-    }
+                          .counters = {&counters_[0], &counters_[1]},
+                          .paths = {&paths_[0], &paths_[1]}});
+    for (BackendPath& path : paths_) path.neighbor.Learn({{2, 0, 0, 0, 0, 0x33}}, 0);
+    for (const char* vip : {"203.0.113.10", "2001:db8:53::10"}) AddServices(spec, Prefix(vip));
+    Add(spec, Prefix("203.0.113.64/26"), net::kProtocolUdp, {}, Encapsulation::kIpip);
+    spec.services.back().vip.echo = IcmpEcho::kForward;
+    spec.services.back().deny = {Prefix("192.0.2.128/25")};
     services_ = std::make_unique<ServiceTable>(std::move(spec));
   }
 
@@ -64,30 +65,59 @@ class World {
     burst.headroom[0] = kHeadroom;
     burst.tailroom[0] = kTailroom;
     burst.flags[0] = 0;
-    ForwardBurst({*services_, *flows_, neighbors_, events_, 0, ++now_ / 64}, burst);
+    extra_.frames.clear();
+    ForwardBurst({*services_, *flows_, neighbors_, events_, icmp_, extra_, 0, ++now_ / 64}, burst);
     if (burst.verdict[0] >= Verdict::kCount) std::abort();
+    if (!IsSent(burst.verdict[0])) return;
+    if (burst.data[0] < buffer.data()) std::abort();
+    if (burst.data[0] + burst.length[0] > buffer.data() + buffer.size()) std::abort();
     if (burst.verdict[0] == Verdict::kForward) CheckForwarded(burst, data);
   }
 
  private:
-  static void CheckForwarded(const PacketBurst& burst, const uint8_t* original) {
+  static void Add(ServiceTableSpec& spec, const net::IpPrefix& vip, uint8_t protocol,
+                  std::vector<PortRange> ports, Encapsulation encapsulation) {
+    ServiceTableSpec::ServiceSpec service;
+    service.vip = {.prefix = vip, .protocol = protocol, .ports = std::move(ports)};
+    service.service.id = static_cast<ServiceId>(spec.services.size() + 1);
+    service.service.encapsulation = encapsulation;
+    spec.services.push_back(std::move(service));
+  }
+  static void AddServices(ServiceTableSpec& spec, const net::IpPrefix& vip) {
+    for (const uint8_t protocol : {net::kProtocolTcp, net::kProtocolUdp}) {
+      for (uint16_t port = 80; port <= 83; ++port) {
+        Add(spec, vip, protocol, {{port, port}}, static_cast<Encapsulation>(port - 80));
+      }
+      Add(spec, vip, protocol, {{90, 99}}, Encapsulation::kGue);
+      spec.services.back().outer_source = Prefix("10.64.0.0/16");
+    }
+  }
+
+  // The inner packet is what came in, or its first fragment; outside, lengths add up.
+  void CheckForwarded(const PacketBurst& burst, const uint8_t* original) const {
     const net::PacketView& view = burst.view[0];
     const std::size_t outer_end = burst.length[0] - std::size_t{view.ip_length};
     const uint8_t* inner = burst.data[0] + outer_end;
-    if (!std::equal(inner, inner + view.ip_length, original + view.l3_offset)) std::abort();
-    if (outer_end != 14 + 20 && outer_end != 14 + 40) std::abort();
-    PacketView outer;
+    const bool whole = extra_.frames.empty();
+    if (whole && !std::equal(inner, inner + view.ip_length, original + view.l3_offset)) {
+      std::abort();
+    }
+    net::PacketView outer;
     const auto status = net::ParseFrame({burst.data[0], burst.length[0]}, false, outer);
-    // A tunnel packet: whole, and neither TCP nor UDP nor ICMP.
-    if (status != net::ParseStatus::kUnknownProtocol) std::abort();
     if (outer.l3_offset + outer.ip_length != burst.length[0]) std::abort();
+    if (outer_end == 14) return;  // l2
+    // GUE is UDP; IP-in-IP and GRE are neither TCP nor UDP nor ICMP.
+    const bool gue = outer_end == 14 + 32 || outer_end == 14 + 52;
+    if (status != (gue ? net::ParseStatus::kOk : net::ParseStatus::kUnknownProtocol)) std::abort();
   }
-  using PacketView = net::PacketView;
 
   BackendCounters counters_[2];
+  BackendPath paths_[2];
   Neighbors neighbors_;
   std::unique_ptr<FlowTable> flows_;
   FlowCounters events_;
+  IcmpLimiter icmp_{1000};
+  testing::HeapFrames extra_;
   std::unique_ptr<ServiceTable> services_;
   base::Tick now_ = 0;
 };

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""Writes the seed corpus of the packet fuzzers: one file for each kind of frame, named by it.
+"""Writes the seed corpora of the packet fuzzers: one file for each kind of frame, and for each kind
+of packet that an ICMP error quotes, named by it.
 
-usage: make_packet_corpus.py FOLDER      (needs python3-scapy)
+usage: make_packet_corpus.py FOLDER      FOLDER/packets, FOLDER/quotes (needs python3-scapy)
 """
 
 import pathlib
@@ -9,6 +10,7 @@ import sys
 
 from scapy.all import (ARP, IP, TCP, UDP, Dot1AD, Dot1Q, Ether, ICMP, ICMPv6EchoRequest,
                        ICMPv6ND_NA, ICMPv6ND_NS, ICMPv6NDOptDstLLAddr, ICMPv6NDOptSrcLLAddr,
+                       ICMPv6PacketTooBig,
                        IPOption_NOP, IPv6, IPv6ExtHdrDestOpt, IPv6ExtHdrFragment,
                        IPv6ExtHdrHopByHop, IPv6ExtHdrRouting, Raw)
 
@@ -58,16 +60,54 @@ def frames():
         "arp_reply": ether() / ARP(op=2, psrc="10.2.1.1", pdst="10.2.1.2", hwsrc="02:00:00:00:00:99"),
         "vlan": ether() / Dot1Q(vlan=100) / IP(src=CLIENT4, dst=VIP4) / tcp,
         "qinq": ether() / Dot1AD(vlan=5) / Dot1Q(vlan=100) / IP(src=CLIENT4, dst=VIP4) / tcp,
+        "v4_gre": v4() / TCP(sport=40000, dport=81, flags="A") / Raw(b"x" * 31),
+        "v4_gue": v4() / TCP(sport=40000, dport=82, flags="A") / Raw(b"x" * 33),
+        "v4_l2": v4() / TCP(sport=40000, dport=83, flags="A"),
+        "v4_outer_source": v4() / UDP(sport=40000, dport=95),
+        "v4_prefix": ether() / IP(src=CLIENT4, dst="203.0.113.70") / UDP(sport=1, dport=5),
+        "v4_denied": ether() / IP(src="192.0.2.200", dst="203.0.113.70") / UDP(sport=1, dport=5),
+        "v4_too_big": v4(flags="DF") / tcp / Raw(b"x" * 1460),
+        "v4_split": v4() / udp / Raw(b"x" * 1470),
+        "v4_ping": v4() / ICMP() / Raw(b"ping"),
+        "v4_ping_forwarded": ether() / IP(src=CLIENT4, dst="203.0.113.70") / ICMP(),
+        "v4_ping_port": ether() / IP(src=CLIENT4, dst="10.2.1.2") / ICMP(),
+        "v4_fabric_mtu": ether() / IP(src="10.9.9.9", dst="10.2.1.2")
+        / ICMP(type=3, code=4, nexthopmtu=1400) / IP(src="10.2.1.2", dst="10.2.1.3", proto=4)
+        / Raw(b"x" * 8),
+        "v6_gue": v6() / TCP(sport=40000, dport=82, flags="A") / Raw(b"x" * 33),
+        "v6_too_big": v6() / tcp / Raw(b"x" * 1440),
+        "v6_packet_too_big": v6() / ICMPv6PacketTooBig(mtu=1400) / IPv6(src=VIP6, dst=CLIENT6)
+        / TCP(sport=80, dport=40000),
         "lldp": ether(0x88CC) / Raw(b"\x02\x07\x04"),
+    }
+
+
+def quotes():
+    """The first byte chooses the family: even IPv4, odd IPv6."""
+    tcp, udp = TCP(sport=80, dport=40000), UDP(sport=80, dport=40000)
+    ip4, ip6 = IP(src=VIP4, dst=CLIENT4), IPv6(src=VIP6, dst=CLIENT6)
+    return {
+        "v4_tcp": b"\0" + bytes(ip4 / tcp)[:28],
+        "v4_udp": b"\0" + bytes(ip4 / udp),
+        "v4_options": b"\0" + bytes(IP(src=VIP4, dst=CLIENT4, options=[IPOption_NOP()] * 4) / tcp),
+        "v4_later_fragment": b"\0" + bytes(IP(src=VIP4, dst=CLIENT4, frag=5) / tcp),
+        "v4_gre": b"\0" + bytes(IP(src=VIP4, dst=CLIENT4, proto=47) / tcp),
+        "v6_tcp": b"\1" + bytes(ip6 / tcp)[:48],
+        "v6_udp": b"\1" + bytes(ip6 / udp),
+        "v6_chain": b"\1" + bytes(ip6 / IPv6ExtHdrHopByHop() / IPv6ExtHdrRouting() / tcp),
+        "v6_fragment": b"\1" + bytes(ip6 / IPv6ExtHdrFragment(m=1) / tcp),
     }
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
-    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "packets").mkdir(parents=True, exist_ok=True)
+    (folder / "quotes").mkdir(exist_ok=True)
     for name, frame in frames().items():
-        data = bytes(frame)
-        (folder / name).write_bytes(data + b"\xaa" * 6 if name == "v4_padding" else data)
+        padding = b"\xaa" * 6 if name == "v4_padding" else b""
+        (folder / "packets" / name).write_bytes(bytes(frame) + padding)
+    for name, quote in quotes().items():
+        (folder / "quotes" / name).write_bytes(quote)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@
 
 #include "penstock/lb/pipeline.h"
 #include "tests/support/frame.h"
+#include "tests/support/heap_frames.h"
 
 namespace penstock::lb {
 
@@ -53,16 +54,19 @@ class World : public ::testing::Test {
     ServiceTableSpec spec;
     spec.key = web_.key;
     spec.generation = ++generation_;
-    spec.ports = {{.addresses = {testing::Ip("10.2.1.2"), testing::Ip("2001:db8:2:1::2")},
+    spec.ports = {{.addresses = {*net::IpPrefix::Parse("10.2.1.2/24"),
+                                 *net::IpPrefix::Parse("2001:db8:2:1::2/64")},
                    .reaches_v4 = true,
                    .reaches_v6 = true,
-                   .mtu = 1600}};
+                   .mtu = mtu_}};
     for (const PoolTable::Spec& pool : {web_, web6_}) {
-      ServiceTableSpec::PoolSpec p{.table = PoolTable::Build(pool), .ids = {}, .counters = {}};
+      ServiceTableSpec::PoolSpec p{
+          .table = PoolTable::Build(pool), .ids = {}, .counters = {}, .paths = {}};
       for (const PoolMember& m : p.table->members()) {
         const BackendId id = ids_.emplace(m.address, ids_.size() + 1).first->second;
         p.ids.push_back(id);
         p.counters.push_back(&counters_[id]);
+        p.paths.push_back(&paths_[id]);
       }
       spec.pools.push_back(std::move(p));
     }
@@ -70,11 +74,23 @@ class World : public ::testing::Test {
     AddService(spec, "2001:db8:53::10", 80, 1);
     AddService(spec, "203.0.113.10", 8046, 1);
     AddService(spec, "2001:db8:53::10", 8064, 0);
+    for (const auto& service : more_services_) spec.services.push_back(service);
     services_ = std::make_unique<ServiceTable>(std::move(spec));
+  }
+
+  // Adds a service to this and all later generations. Its id is set here.
+  void Add(ServiceTableSpec::ServiceSpec service) {
+    service.service.id = static_cast<ServiceId>(100 + more_services_.size());
+    more_services_.push_back(std::move(service));
+    Rebuild();
   }
 
   // Runs frames through the pipeline as one burst.
   std::vector<Outcome> SendBurst(const std::vector<testing::Bytes>& frames) {
+    return SendBurst(frames, Context());
+  }
+  std::vector<Outcome> SendBurst(const std::vector<testing::Bytes>& frames,
+                                 const ForwardContext& context) {
     PacketBurst burst;
     burst.count = static_cast<int>(frames.size());
     burst.port = 0;
@@ -90,7 +106,7 @@ class World : public ::testing::Test {
       burst.tailroom[i] = 64;
       burst.flags[i] = flags_;
     }
-    ForwardBurst(Context(), burst);
+    ForwardBurst(context, burst);
     std::vector<Outcome> outcomes;
     for (std::size_t i = 0; i < frames.size(); ++i) {
       outcomes.push_back({burst.verdict[i], {burst.data[i], burst.data[i] + burst.length[i]}});
@@ -121,7 +137,9 @@ class World : public ::testing::Test {
     return web_.members.front();
   }
 
-  ForwardContext Context() { return {*services_, *flows_, neighbors_, flow_counters_, 0, now_}; }
+  ForwardContext Context() {
+    return {*services_, *flows_, neighbors_, flow_counters_, icmp_, extra_, 0, now_};
+  }
   uint64_t Events(FlowEvent e) const {
     return flow_counters_.events[static_cast<std::size_t>(e)].Read();
   }
@@ -133,6 +151,11 @@ class World : public ::testing::Test {
   FlowCounters flow_counters_;
   std::map<net::IpAddress, BackendId> ids_;
   std::map<BackendId, BackendCounters> counters_;
+  std::map<BackendId, BackendPath> paths_;
+  IcmpLimiter icmp_{1000};
+  std::vector<ServiceTableSpec::ServiceSpec> more_services_;
+  testing::HeapFrames extra_;
+  uint16_t mtu_ = 1600;
   std::unique_ptr<ServiceTable> services_;
   base::Tick now_ = 1000;
   uint64_t generation_ = 0;
@@ -143,10 +166,12 @@ class World : public ::testing::Test {
   void AddService(ServiceTableSpec& spec, const char* vip, uint16_t port, uint32_t pool) {
     for (const uint8_t protocol : {net::kProtocolTcp, net::kProtocolUdp}) {
       const auto id = static_cast<ServiceId>(spec.services.size() + 1);
-      spec.services.push_back({.address = testing::Ip(vip),
-                               .protocol = protocol,
-                               .ports = {port},
-                               .service = {.id = id, .pool = pool}});
+      spec.services.push_back({.vip = {.prefix = *net::IpPrefix::Parse(vip),
+                                       .protocol = protocol,
+                                       .ports = {{port, port}}},
+                               .service = {.id = id, .pool = pool},
+                               .deny = {},
+                               .outer_source = {}});
     }
   }
 };

@@ -39,7 +39,7 @@ TEST(FlowRules, FlagsNameTheKind) {
     net::PacketView view;
     view.protocol = net::kProtocolTcp;
     view.tcp_flags = flags;
-    return KindOf(view);
+    return KindOf(view, net::kProtocolTcp);
   };
   EXPECT_EQ(kind(net::kTcpSyn), PacketKind::kSyn);
   EXPECT_EQ(kind(net::kTcpSyn | 0xC0), PacketKind::kSyn);  // ECN set-up (RFC 3168 section 6.1.1)

@@ -149,7 +149,7 @@ TEST_F(NeighborFrames, BadNeighborDiscoveryIsNamed) {
 TEST_F(NeighborFrames, OtherIcmpv6IsNotAnswered) {
   Ndp echo;
   echo.type = 128;
-  EXPECT_EQ(Send(Message(echo)).verdict, Verdict::kDropIcmp);
+  EXPECT_EQ(Send(Message(echo)).verdict, Verdict::kDropNotVip);
 }
 
 // Without a MAC address from the operator: the gateways are asked.
@@ -164,14 +164,22 @@ class Resolution : public ::testing::Test {
 
   std::vector<Solicitation> Due(base::Tick now, Neighbors& neighbors) {
     std::vector<Solicitation> due;
-    neighbors.DueSolicitations(now, [&](const Solicitation& s) { due.push_back(s); });
+    neighbors.DueSolicitations(now, {}, [&](const Solicitation& s) { due.push_back(s); });
     return due;
   }
   std::vector<Solicitation> Due(base::Tick now) { return Due(now, neighbors_); }
 
+  static Verdict ReceiveArp(Neighbors& neighbors, Bytes& frame, base::Tick now) {
+    return neighbors.HandleArp(0, std::span(frame).subspan(14), now, {}).verdict;
+  }
+  Verdict ReceiveNdp(Bytes& frame, base::Tick now) {
+    const std::span packet = std::span(frame).subspan(14);
+    return neighbors_.HandleNeighborMessage(0, packet, 40, packet.size(), kRouterMac, now, {})
+        .verdict;
+  }
   void ReplyArp(base::Tick now) {
     Bytes frame = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
-    EXPECT_EQ(neighbors_.HandleArp(0, frame, now), Verdict::kLearnNeighbor);
+    EXPECT_EQ(ReceiveArp(neighbors_, frame, now), Verdict::kLearnNeighbor);
   }
   void ReplyNdp(base::Tick now) {
     Ndp ndp;
@@ -179,9 +187,7 @@ class Resolution : public ::testing::Test {
     ndp.target = "2001:db8:2:1::1";
     ndp.options[0] = 2;
     Bytes frame = Message(ndp);
-    uint16_t length = static_cast<uint16_t>(frame.size());
-    EXPECT_EQ(neighbors_.HandleIcmpv6(0, frame, 54, frame.size(), length, now),
-              Verdict::kLearnNeighbor);
+    EXPECT_EQ(ReceiveNdp(frame, now), Verdict::kLearnNeighbor);
   }
 
   Neighbors neighbors_;
@@ -228,9 +234,9 @@ TEST_F(Resolution, ProbesASilentGatewayByUnicastAndForgetsIt) {
 
 TEST_F(Resolution, LearnsNothingFromStrangersOrFromOurOwnAddress) {
   Bytes stranger = Arp(net::kArpReply, "10.2.1.77", "10.2.1.2");
-  neighbors_.HandleArp(0, stranger, 0);
+  ReceiveArp(neighbors_, stranger, 0);
   Bytes conflict = Arp(net::kArpRequest, "10.2.1.2", "10.2.1.2");
-  neighbors_.HandleArp(0, conflict, 0);
+  ReceiveArp(neighbors_, conflict, 0);
   EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
 }
 
@@ -244,8 +250,7 @@ TEST_F(Resolution, AdvertisementWithoutOverrideReplacesNothing) {
   const auto receive = [&](uint32_t flags) {
     ndp.flags = flags;
     Bytes frame = Message(ndp);
-    auto length = static_cast<uint16_t>(frame.size());
-    neighbors_.HandleIcmpv6(0, frame, 54, frame.size(), length, 1);
+    ReceiveNdp(frame, 1);
     return neighbors_.NextHop(0, net::Family::kIpv6);
   };
   ReplyNdp(0);
@@ -256,7 +261,7 @@ TEST_F(Resolution, AdvertisementWithoutOverrideReplacesNothing) {
 TEST_F(Resolution, OurOwnMacIsNeverTheGateways) {
   Bytes frame = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
   net::Store(frame.data() + 22, kPortMac);
-  neighbors_.HandleArp(0, frame, 1);
+  ReceiveArp(neighbors_, frame, 1);
   EXPECT_FALSE(neighbors_.NextHop(0, net::Family::kIpv4));
 }
 
@@ -267,7 +272,7 @@ TEST_F(Resolution, GivenMacIsNeverAskedNorOverwritten) {
                     .gateway_mac = kGatewayMac}});
   EXPECT_TRUE(Due(100, fixed).empty());
   Bytes reply = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
-  fixed.HandleArp(0, reply, 1);
+  ReceiveArp(fixed, reply, 1);
   EXPECT_EQ(fixed.NextHop(0, net::Family::kIpv4), kGatewayMac);
   EXPECT_FALSE(fixed.NextHop(0, net::Family::kIpv6));
 }

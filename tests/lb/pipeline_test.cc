@@ -141,27 +141,36 @@ TEST_F(Pipeline, EachKindOfRefusalHasItsName) {
   };
   EXPECT_EQ(verdict_of([](auto& s) { s.destination = "203.0.113.11"; }), Verdict::kDropNotVip);
   EXPECT_EQ(verdict_of([](auto& s) { s.destination_port = 81; }), Verdict::kDropNoService);
-  EXPECT_EQ(verdict_of([](auto& s) { s.protocol = 132; }), Verdict::kDropUnknownProtocol);
-  EXPECT_EQ(verdict_of([](auto& s) { s.protocol = net::kProtocolIcmp; }), Verdict::kDropIcmp);
+  EXPECT_EQ(verdict_of([](auto& s) { s.protocol = 132; }), Verdict::kDropNoService);
+  EXPECT_EQ(verdict_of([](auto& s) { s.protocol = net::kProtocolIcmp; }),
+            Verdict::kDropIcmpMalformed);
   EXPECT_EQ(verdict_of([](auto& s) { s.ttl = 0; }), Verdict::kDropTtlZero);
   EXPECT_EQ(verdict_of([](auto& s) { s.fragment = net::kIpv4MoreFragments; }),
             Verdict::kDropFragment);
+  EXPECT_EQ(verdict_of([](auto& s) { s.fragment = 1; }), Verdict::kDropTinyFragment);
+  EXPECT_EQ(verdict_of([](auto& s) { s.source = "127.0.0.1"; }), Verdict::kDropMartianSource);
   EXPECT_EQ(verdict_of([](auto& s) { s.source = "10.2.1.2"; }), Verdict::kDropLoop);
   EXPECT_EQ(Send(Bytes(13)).verdict, Verdict::kDropTruncated);
-  EXPECT_EQ(Send(testing::Ethernet(net::kEtherTypeVlan, Bytes(46))).verdict, Verdict::kDropVlan);
+  EXPECT_EQ(
+      Send(testing::Ethernet(net::kEtherTypeVlan, {0, 7, 0x81, 0, 0, 7, 0x81, 0, 0, 7})).verdict,
+      Verdict::kDropVlanDepth);
   EXPECT_EQ(Send(testing::Ethernet(0x88CC, Bytes(46))).verdict, Verdict::kDropUnknownEtherType);
   Bytes bad_sum = testing::Frame(V4());
   bad_sum[24] ^= 1;
   EXPECT_EQ(Send(bad_sum).verdict, Verdict::kDropIpv4Checksum);
   flags_ = kMultiSegment;
   EXPECT_EQ(Send(V4()).verdict, Verdict::kDropMultiSegment);
+  flags_ = kSharedBuffer;
+  EXPECT_EQ(Send(V4()).verdict, Verdict::kDropSharedBuffer);
 }
 
-// A tunnel packet addressed to a VIP is not wrapped again: protocols 4 and 41 have no service.
+// A tunnel packet addressed to a VIP is not wrapped again.
 TEST_F(Pipeline, E06_TunnelPacketToAVipIsNotWrappedAgain) {
   PacketSpec spec = V4();
-  spec.protocol = net::kProtocolIpv4;
-  EXPECT_EQ(Send(spec).verdict, Verdict::kDropUnknownProtocol);
+  for (const uint8_t protocol : {net::kProtocolIpv4, net::kProtocolIpv6, net::kProtocolGre}) {
+    spec.protocol = protocol;
+    EXPECT_EQ(Send(spec).verdict, Verdict::kDropLoop);
+  }
   // And what the backend that would be chosen sends itself is not sent to it.
   PacketSpec from_backend = V4();
   int loops = 0;
@@ -189,17 +198,18 @@ TEST_F(Pipeline, ATcpServiceIsNoUdpService) {
   EXPECT_EQ(flows_->v4().size(), 2U);
 }
 
-TEST_F(Pipeline, LargestPacketThatFitsIsForwardedAndOneByteMoreIsNot) {
+TEST_F(Pipeline, LargestPacketThatFitsIsForwardedAndOneByteMoreIsAnswered) {
   PacketSpec spec = V4();
   spec.payload = 1600 - 20 - 40;
+  spec.fragment = net::kIpv4DontFragment;
   EXPECT_EQ(Send(spec).verdict, Verdict::kForward);
   ++spec.payload;
-  EXPECT_EQ(Send(spec).verdict, Verdict::kDropTooBig);
+  EXPECT_EQ(Send(spec).verdict, Verdict::kAnswerTooBig);
   PacketSpec six = V6();
   six.payload = 1600 - 40 - 60;
   EXPECT_EQ(Send(six).verdict, Verdict::kForward);
   ++six.payload;
-  EXPECT_EQ(Send(six).verdict, Verdict::kDropTooBig);
+  EXPECT_EQ(Send(six).verdict, Verdict::kAnswerTooBig);
 }
 
 // E07: no headroom is a named drop, and nothing in front of the buffer is written.
@@ -236,7 +246,7 @@ TEST_F(Pipeline, UnresolvedGatewayIsNamed) {
   burst.headroom[0] = static_cast<uint16_t>(headroom_);
   burst.tailroom[0] = 0;
   burst.flags[0] = 0;
-  ForwardBurst({*services_, *flows_, unresolved, flow_counters_, 0, now_}, burst);
+  ForwardBurst({*services_, *flows_, unresolved, flow_counters_, icmp_, extra_, 0, now_}, burst);
   EXPECT_EQ(burst.verdict[0], Verdict::kDropNoNeighbor);
 }
 
@@ -305,6 +315,7 @@ TEST_F(Pipeline, RandomFramesAreRefusedOrWrappedWhole) {
       if (outcomes[i].verdict != Verdict::kForward) continue;
       // Expect: what is forwarded ends with bytes that came in, behind an outer header.
       const Bytes& out = outcomes[i].frame;
+      if (frames[i][12] == 0x81 || frames[i][12] == 0x88) continue;  // a tag that was taken off
       const std::size_t outer = out[14] >> 4 == 4 ? 34 : 54;
       ASSERT_GT(out.size(), outer);
       ASSERT_TRUE(

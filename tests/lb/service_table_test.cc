@@ -19,12 +19,15 @@ FlowKey4 Key(std::string_view vip, uint16_t port, uint8_t protocol) {
 TEST(ServiceTable, FindsExactlyItsServices) {
   ServiceTableSpec spec;
   spec.key = HashKey::FromSeed("s");
-  spec.pools.push_back({.table = PoolTable::Build({.table_size = 7}), .ids = {}, .counters = {}});
+  spec.pools.push_back(
+      {.table = PoolTable::Build({.table_size = 7}), .ids = {}, .counters = {}, .paths = {}});
   for (uint32_t i = 0; i < 10000; ++i) {
-    spec.services.push_back({.address = net::IpAddress::V4(base::be32_t(0xCB000000 + i / 2)),
-                             .protocol = 6,
-                             .ports = {static_cast<uint16_t>(i % 2 == 0 ? 80 : 443)},
-                             .service = {.id = i + 1}});
+    const auto vip = net::IpAddress::V4(base::be32_t(0xCB000000 + i / 2));
+    const auto port = static_cast<uint16_t>(i % 2 == 0 ? 80 : 443);
+    spec.services.push_back({.vip = {.prefix = {vip, 32}, .protocol = 6, .ports = {{port, port}}},
+                             .service = {.id = i + 1},
+                             .deny = {},
+                             .outer_source = {}});
   }
   const ServiceTable table(std::move(spec));
   for (uint32_t i = 0; i < 10000; ++i) {
@@ -32,16 +35,18 @@ TEST(ServiceTable, FindsExactlyItsServices) {
     key.destination = base::be32_t(0xCB000000 + i / 2).raw();
     key.destination_port = base::be16_t(i % 2 == 0 ? 80 : 443);
     key.service = ServiceAndProtocol::Of(kNoId, 6);
-    ASSERT_NE(table.Find(key), nullptr);
-    ASSERT_EQ(table.Find(key)->id, i + 1);
-    EXPECT_TRUE(table.IsVip(key));
+    ASSERT_NE(table.Find(key).service, nullptr);
+    ASSERT_EQ(table.Find(key).service->id, i + 1);
+    EXPECT_NE(table.FindVip(key), nullptr);
     key.destination_port = base::be16_t(81);
-    ASSERT_EQ(table.Find(key), nullptr);
+    ASSERT_EQ(table.Find(key).service, nullptr);
+    ASSERT_TRUE(table.Find(key).is_vip);
     key.destination_port = base::be16_t(80);
     key.service = ServiceAndProtocol::Of(kNoId, 17);
-    ASSERT_EQ(table.Find(key), nullptr);
+    ASSERT_EQ(table.Find(key).service, nullptr);
   }
-  EXPECT_FALSE(table.IsVip(Key("203.0.113.10", 80, 6)));
+  EXPECT_EQ(table.FindVip(Key("203.0.113.10", 80, 6)), nullptr);
+  EXPECT_FALSE(table.Find(Key("203.0.113.10", 80, 6)).is_vip);
   EXPECT_EQ(table.service(10000)->id, 10000U);
   EXPECT_EQ(table.service(0), nullptr);
   EXPECT_EQ(table.service(kMaxId), nullptr);

@@ -184,17 +184,67 @@ TEST(Parser, FragmentsAreNamed) {
   first.fragment = kIpv4MoreFragments;
   EXPECT_EQ(StatusOf(Frame(first)), ParseStatus::kFragment);
   PacketSpec later;
-  later.fragment = 1;
+  later.fragment = 2;
   EXPECT_EQ(StatusOf(Frame(later)), ParseStatus::kFragment);
   PacketSpec whole;
   whole.fragment = kIpv4DontFragment;
   EXPECT_EQ(StatusOf(Frame(whole)), ParseStatus::kOk);
 }
 
+// RFC 1858 sections 3 and 4, RFC 3128: fragments that hide the TCP flags or overwrite them.
+TEST(Parser, TinyFragmentsAreNamed) {
+  PacketSpec overwriting;
+  overwriting.fragment = 1;
+  EXPECT_EQ(StatusOf(Frame(overwriting)), ParseStatus::kTinyFragment);
+  overwriting.protocol = kProtocolUdp;  // has no flags there
+  EXPECT_EQ(StatusOf(Frame(overwriting)), ParseStatus::kFragment);
+  const auto first_with = [](uint16_t transport_bytes, uint8_t protocol) {
+    PacketSpec spec;
+    spec.protocol = protocol;
+    spec.fragment = kIpv4MoreFragments;
+    Bytes frame = Frame(spec);
+    net::Store(frame.data() + 16, base::be16_t(static_cast<uint16_t>(20 + transport_bytes)));
+    net::Store(frame.data() + 24, base::be16_t(0));
+    net::Store(frame.data() + 24, FoldChecksum(SumBytes({frame.data() + 14, 20})));
+    return StatusOf(frame);
+  };
+  EXPECT_EQ(first_with(8, kProtocolTcp), ParseStatus::kTinyFragment);
+  EXPECT_EQ(first_with(16, kProtocolTcp), ParseStatus::kFragment);
+  EXPECT_EQ(first_with(0, kProtocolUdp), ParseStatus::kTinyFragment);
+  EXPECT_EQ(first_with(8, kProtocolUdp), ParseStatus::kFragment);
+}
+
+Bytes Tagged(const std::vector<uint16_t>& types) {
+  Bytes frame = Frame({});
+  for (const uint16_t type : types) {
+    const Bytes tag = {static_cast<uint8_t>(type >> 8), static_cast<uint8_t>(type), 0x20, 0x64};
+    frame.insert(frame.begin() + 12, tag.begin(), tag.end());
+  }
+  return frame;
+}
+
+// P05: up to two VLAN tags are walked over, more or cut ones are named.
+TEST(Parser, P05_VlanTagsAreWalkedOver) {
+  for (const std::vector<uint16_t>& types :
+       {std::vector<uint16_t>{}, {0x8100}, {0x88A8}, {0x8100, 0x88A8}, {0x8100, 0x8100}}) {
+    PacketView view;
+    ASSERT_EQ(Parse(Tagged(types), view), ParseStatus::kOk);
+    EXPECT_EQ(view.l3_offset, 14 + 4 * types.size());
+    EXPECT_EQ(view.destination_port.value(), 80);
+  }
+  EXPECT_EQ(StatusOf(Tagged({0x8100, 0x8100, 0x8100})), ParseStatus::kVlanDepth);
+  for (const std::size_t size : {14U, 15U, 17U}) {
+    Bytes cut = Tagged({0x8100});
+    cut.resize(size);
+    EXPECT_EQ(StatusOf(cut), ParseStatus::kTruncatedEthernet);
+  }
+}
+
 TEST(Parser, OtherEtherTypesAreNamed) {
   EXPECT_EQ(StatusOf(testing::Ethernet(kEtherTypeArp, Bytes(28))), ParseStatus::kArp);
-  EXPECT_EQ(StatusOf(testing::Ethernet(kEtherTypeVlan, Bytes(46))), ParseStatus::kVlan);
-  EXPECT_EQ(StatusOf(testing::Ethernet(kEtherTypeQinQ, Bytes(46))), ParseStatus::kVlan);
+  // The type behind the tag is zero.
+  EXPECT_EQ(StatusOf(testing::Ethernet(kEtherTypeVlan, Bytes(46))), ParseStatus::kUnknownEtherType);
+  EXPECT_EQ(StatusOf(testing::Ethernet(kEtherTypeQinQ, Bytes(46))), ParseStatus::kUnknownEtherType);
   EXPECT_EQ(StatusOf(testing::Ethernet(0x88CC, Bytes(46))), ParseStatus::kUnknownEtherType);
 }
 
@@ -226,8 +276,10 @@ TEST(Parser, AtomicFragmentIsAWholePacket) {
   EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kOk);
   header[3] = 1;  // more fragments
   EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kFragment);
-  header[3] = 8;  // offset 1
+  header[3] = 16;  // offset 2
   EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kFragment);
+  header[3] = 8;  // offset 1
+  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kTinyFragment);
 }
 
 TEST(Parser, ExtensionChainIsBoundedInCountAndBytes) {

@@ -46,7 +46,7 @@ TEST_F(ServerTest, EveryMistakeIsNamedByItsPath) {
 
 TEST_F(ServerTest, WhatTheHostCannotCarryIsNamedToo) {
   config::ServicesConfig desired = control::TestConfig();
-  desired.services[0].address = control::Address("198.51.100.11");
+  desired.services[0].prefix = *net::IpPrefix::Parse("198.51.100.11");
   const grpc::Status refused = Apply(desired);
   EXPECT_EQ(refused.error_code(), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(DetailsOf(refused).field_violations(0).field(), "config.services[0].address");

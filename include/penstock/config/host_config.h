@@ -43,6 +43,9 @@ struct PortConfig {
   // Bytes of the largest IP packet, 1280 to 9600.
   uint16_t mtu = 1500;
 
+  // Access VLAN, 1 to 4094; 0: untagged. Its tag is not part of `mtu`.
+  uint16_t vlan = 0;
+
   // Own addresses with the prefix of the segment (host bits set); at least one. The first of a
   // family is the outer source of that family.
   std::vector<net::IpPrefix> addresses{};
@@ -69,6 +72,9 @@ struct DataplaneConfig {
   // Sleep of a worker that found no packets, at most 10 ms. 0 on cores of its own; labs that share
   // cores use 50 us.
   std::chrono::microseconds idle_sleep{0};
+
+  // ICMP messages of our own making a second, all clients together, at most 1000000; 0: none.
+  uint32_t icmp_rate = 1000;
 
   // At least one.
   std::vector<PortConfig> ports{};

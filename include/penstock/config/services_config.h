@@ -5,6 +5,8 @@
 #define PENSTOCK_CONFIG_SERVICES_CONFIG_H_
 
 #include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -25,7 +27,22 @@ enum class AdminState : uint8_t {
 enum class Protocol : uint8_t { kTcp, kUdp };
 
 // How packets reach the backend.
-enum class Encapsulation : uint8_t { kIpip };
+enum class Encapsulation : uint8_t {
+  kIpip,
+  kGre,
+  kGue,
+  kL2,  // the same packet to the backend's MAC; backends on a port's own segment only
+};
+
+// Who answers a ping of the virtual address.
+enum class IcmpEcho : uint8_t {
+  kReply,    // the balancer
+  kForward,  // a backend
+  kDrop,     // nobody
+};
+
+// UDP checksum of GUE when the outer header is IPv6; over IPv4 it is always zero.
+enum class GueUdpChecksum : uint8_t { kComputed, kZero };
 
 // What selects the slot of the pool's table. Flows are tracked by the 5-tuple whatever this says.
 enum class HashKind : uint8_t {
@@ -46,6 +63,7 @@ inline constexpr uint32_t kDefaultWeight = 100;
 // The sum of the weights of a full pool still fits 32 bits.
 inline constexpr uint32_t kMaxWeight = 65535;
 inline constexpr uint32_t kMaxBackendsPerPool = 65534;
+inline constexpr std::size_t kMaxDenyPerService = 1000;
 inline constexpr std::chrono::seconds kMinIdleTimeout{1};
 // Flow ages are 16-bit counts of seconds.
 inline constexpr std::chrono::seconds kMaxIdleTimeout{std::chrono::hours{8}};
@@ -93,19 +111,28 @@ struct IdleTimeout {
   friend bool operator==(const IdleTimeout&, const IdleTimeout&) = default;
 };
 
-// A virtual address, protocol and ports, and what happens to packets for it.
+// Destination ports in host order, both ends included, 1 <= first <= last.
+struct PortRange {
+  uint16_t first = 0;
+  uint16_t last = 0;
+
+  friend auto operator<=>(const PortRange&, const PortRange&) = default;
+};
+
+// Virtual addresses, protocol and ports, and what happens to packets for them.
 struct Service {
   // Unique and stable.
   std::string name{};
 
-  // The virtual address (VIP).
-  net::IpAddress address{};
+  // The virtual addresses (VIP), host bits zero; of full length for a single address.
+  net::IpPrefix prefix{};
 
   Protocol protocol = Protocol::kTcp;
 
-  // Destination ports in host order; at least one, none twice. No two services have an address,
-  // protocol and port in common.
-  std::vector<uint16_t> ports{};
+  // Empty: every port. Among the services of one prefix and protocol an exact port is there once,
+  // ranges are disjoint, and one service has every port; the exact port wins over the range, the
+  // range over every port.
+  std::vector<PortRange> ports{};
 
   // Name of a pool of the same configuration.
   std::string pool{};
@@ -117,6 +144,18 @@ struct Service {
   OnNoBackend on_no_backend = OnNoBackend::kDrop;
 
   IdleTimeout idle_timeout{};
+
+  // nullopt: what another service of the same prefix says; else reply. See EchoPolicies in
+  // validate.h.
+  std::optional<IcmpEcho> icmp_echo{};
+
+  // Where each flow's own outer source address comes from; nullopt: the port's address.
+  std::optional<net::IpPrefix> outer_source_prefix{};
+
+  GueUdpChecksum gue_udp_checksum = GueUdpChecksum::kComputed;
+
+  // Sources whose packets are dropped: distinct prefixes of the family of `prefix`, host bits zero.
+  std::vector<net::IpPrefix> deny{};
 
   friend bool operator==(const Service&, const Service&) = default;
 };

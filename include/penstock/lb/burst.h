@@ -18,6 +18,8 @@ inline constexpr int kBurstSize = 32;
 // Bits of PacketBurst::flags.
 inline constexpr uint8_t kMultiSegment = 1;      // `length` bytes at `data` are not the whole frame
 inline constexpr uint8_t kChecksumVerified = 2;  // the device has checked the IPv4 header checksum
+inline constexpr uint8_t kSharedBuffer = 4;      // others may read it: nothing may be written there
+inline constexpr uint8_t kKnownFlow = 8;         // set by SelectStage: an entry decided
 
 union FlowKey {
   FlowKey4 v4;

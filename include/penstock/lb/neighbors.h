@@ -5,7 +5,6 @@
 #define PENSTOCK_LB_NEIGHBORS_H_
 
 #include <array>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -14,8 +13,10 @@
 #include <vector>
 
 #include "penstock/base/clock.h"
+#include "penstock/lb/neighbor.h"
 #include "penstock/lb/verdict.h"
 #include "penstock/net/address.h"
+#include "penstock/net/wire.h"
 
 namespace penstock::lb {
 
@@ -25,17 +26,20 @@ struct PortIdentity {
   std::vector<net::IpPrefix> addresses;
   std::vector<net::IpAddress> gateways;        // at most one of a family is used: the first
   std::optional<net::MacAddress> gateway_mac;  // given by the operator: nothing is resolved
+  uint16_t vlan = 0;                           // tag of what is sent; 0: none
 };
 
 // A request to send, of our own making.
 struct Solicitation {
   uint8_t port = 0;
   uint8_t size = 0;  // bytes
-  std::array<uint8_t, 90> frame{};
+  std::array<uint8_t, net::kEthernetSize + net::kVlanTagSize + 72> frame{};
 };
 
-// Thread safety: HandleArp, HandleIcmpv6 and NextHop from any worker; DueSolicitations from one
-// thread. The MAC addresses found are single words that any worker stores and any worker reads.
+// The l2 backends of the running generation, in order of address.
+using WatchedNeighbors = std::span<const WatchedNeighbor>;
+
+// Thread safety: everything from any worker, but DueSolicitations from one thread.
 class Neighbors {
  public:
   explicit Neighbors(std::vector<PortIdentity> ports);
@@ -44,36 +48,59 @@ class Neighbors {
   Neighbors& operator=(const Neighbors&) = delete;
 
   [[nodiscard]] const net::MacAddress& mac(uint8_t port) const { return ports_[port].mac; }
+  [[nodiscard]] uint16_t vlan(uint8_t port) const { return ports_[port].vlan; }
 
   // MAC address of the port's gateway of a family; nullopt while it is not known.
   [[nodiscard]] std::optional<net::MacAddress> NextHop(uint8_t port, net::Family family) const;
 
-  // Reads an ARP frame that came in through `port`. A request for one of the port's addresses is
-  // turned into the reply in place (same length): kAnswerArp.
-  Verdict HandleArp(uint8_t port, std::span<uint8_t> frame, base::Tick now);
+  // What becomes of an ARP or neighbor discovery message.
+  struct Handled {
+    Verdict verdict = Verdict::kLearnNeighbor;
+    // For an answer: whom to send it to, and its size without the link header.
+    net::MacAddress to;
+    uint16_t size = 0;
+  };
+  // Reads an ARP message that came in through `port`; `arp` begins behind the link header. A
+  // request for one of the port's addresses is turned into the reply in place: kAnswerArp.
+  Handled HandleArp(uint8_t port, std::span<uint8_t> arp, base::Tick now, WatchedNeighbors watched);
 
-  // Reads an ICMPv6 frame (view.l4_offset is that of ICMPv6). A solicitation for one of the port's
-  // addresses becomes the advertisement in place; `length` is set to the bytes to send. `room`:
-  // bytes usable from the frame's start. Anything but neighbor discovery: kDropIcmp.
-  Verdict HandleIcmpv6(uint8_t port, std::span<uint8_t> frame, uint16_t l4_offset, std::size_t room,
-                       uint16_t& length, base::Tick now);
+  // Reads a neighbor discovery message; `packet` is the IPv6 packet, `l4_offset` that of ICMPv6 in
+  // it, `from` the frame's source. A solicitation for one of the port's addresses becomes the
+  // advertisement in place: kAnswerNdp. `room`: bytes usable from the packet's start.
+  // REQUIRES: IsNeighborDiscovery.
+  Handled HandleNeighborMessage(uint8_t port, std::span<uint8_t> packet, std::size_t l4_offset,
+                                std::size_t room, const net::MacAddress& from, base::Tick now,
+                                WatchedNeighbors watched);
+  // True if the ICMPv6 message is a neighbor solicitation or advertisement.
+  [[nodiscard]] static bool IsNeighborDiscovery(std::span<const uint8_t> packet,
+                                                std::size_t l4_offset);
 
   // Hands out the requests that are due at `now`: broadcast or multicast each second while a
-  // gateway is unknown, unicast now and then while it is known; three unanswered forget it. No
-  // allocation.
-  void DueSolicitations(base::Tick now, const std::function<void(const Solicitation&)>& send);
+  // neighbor is unknown, unicast now and then while it is known. No allocation.
+  void DueSolicitations(base::Tick now, WatchedNeighbors watched,
+                        const std::function<void(const Solicitation&)>& send);
 
  private:
-  struct Gateway;
+  struct Gateway {
+    net::IpAddress address;
+    net::IpAddress ask_from;
+    Neighbor state;
+  };
   struct Port {
     net::MacAddress mac;
+    uint16_t vlan = 0;
     std::vector<net::IpPrefix> addresses;
     std::array<std::unique_ptr<Gateway>, 2> gateways;  // by Family; null: none
   };
-  // Whether to ask for it now; keeps the asker's books and forgets who is silent for too long.
-  static bool IsDue(Gateway& gateway, base::Tick now);
-  [[nodiscard]] bool IsOurs(const Port& port, const net::IpAddress& address) const;
-  void Learn(Port& port, const net::IpAddress& address, const net::MacAddress& mac, base::Tick now);
+  static Port MakePort(const PortIdentity& identity);
+  [[nodiscard]] static bool IsOurs(const Port& port, const net::IpAddress& address);
+  // What is asked for under this address, or null.
+  [[nodiscard]] Neighbor* Find(uint8_t port, const net::IpAddress& address,
+                               WatchedNeighbors watched);
+  void Learn(uint8_t port, const net::IpAddress& address, const net::MacAddress& mac,
+             base::Tick now, WatchedNeighbors watched);
+  [[nodiscard]] Solicitation Ask(uint8_t port, const net::IpAddress& ask_from,
+                                 const net::IpAddress& address, const Neighbor& state) const;
 
   std::vector<Port> ports_;
 };

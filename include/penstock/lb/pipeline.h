@@ -6,11 +6,17 @@
 #include "penstock/base/clock.h"
 #include "penstock/lb/burst.h"
 #include "penstock/lb/counters.h"
+#include "penstock/lb/extra_frames.h"
 #include "penstock/lb/flow_table.h"
+#include "penstock/lb/icmp_limiter.h"
 #include "penstock/lb/neighbors.h"
 #include "penstock/lb/service_table.h"
 
 namespace penstock::lb {
+
+// Bytes in front of a frame's Ethernet header that ForwardBurst may need: a VLAN tag, IPv6, UDP,
+// GUE.
+inline constexpr std::size_t kMaxFront = 4 + 40 + 8 + 4;
 
 // What one worker forwards with. Everything but `neighbors` is the worker's own or immutable.
 struct ForwardContext {
@@ -18,12 +24,15 @@ struct ForwardContext {
   FlowTable& flows;
   Neighbors& neighbors;  // shared by all workers, atomics inside
   FlowCounters& flow_counters;
+  IcmpLimiter& icmp;
+  ExtraFrames& extra;
   int worker = 0;      // index into each backend's counters
   base::Tick now = 0;  // one reading per burst
 };
 
 // Decides every packet of the burst and rewrites those to send in place: sets verdict, and for
-// kForward and kAnswer* data, length and egress_port. Counts flow events and backends, not
+// kForward and kAnswer* data, length and egress_port. A packet that has to be cut into fragments
+// leaves as its first one, the others go to context.extra. Counts flow events and backends, not
 // verdicts: the caller does that (CountVerdicts) once the transmit queue has taken its share. No
 // allocation, no lock, no logging.
 void ForwardBurst(const ForwardContext& context, PacketBurst& burst);
@@ -32,10 +41,11 @@ void ForwardBurst(const ForwardContext& context, PacketBurst& burst);
 // kForward.
 void ParseStage(PacketBurst& burst);
 void LocalStage(const ForwardContext& context, PacketBurst& burst);     // MAC address, ARP, NDP
+void IcmpStage(const ForwardContext& context, PacketBurst& burst);      // quotes, pings
 void ClassifyStage(const ForwardContext& context, PacketBurst& burst);  // service, hash, prefetch
 void LookupStage(const ForwardContext& context, PacketBurst& burst);    // flow entry
 void SelectStage(const ForwardContext& context, PacketBurst& burst);    // backend, flow rules
-void EncapStage(const ForwardContext& context, PacketBurst& burst);     // outer headers
+void EncapStage(const ForwardContext& context, PacketBurst& burst);     // outer headers, MTU
 
 // Judges entries by the running generation and removes those that are over: `buckets` buckets of
 // the IPv4 table further than last time, and the same share of the IPv6 table. Returns how many

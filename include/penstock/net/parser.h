@@ -18,17 +18,18 @@ enum class ParseStatus : uint8_t {
   kOk,                 // TCP or UDP, whole, ports read
   kArp,                // EtherType 0x0806
   kIcmp,               // ICMP or ICMPv6, whole; l4_offset is set
-  kTruncatedEthernet,  // shorter than an Ethernet header
-  kVlan,               // tagged; not handled
+  kTruncatedEthernet,  // shorter than an Ethernet header, or than its VLAN tags
+  kVlanDepth,          // more than kMaxVlanTags
   kUnknownEtherType,
   kBadIpv4Header,     // truncated, version, IHL or total length (RFC 791, RFC 1122 3.2.1)
   kBadIpv4Checksum,   // RFC 1122 3.2.1.2
   kBadIpv6Header,     // truncated, version or payload length (RFC 8200 section 3)
-  kBadIpv6Extension,  // a chain of extension headers that is cut, too long, or out of bounds
+  kBadIpv6Extension,  // a chain of extension headers that is cut, too long, or ends in nothing
   kTtlZero,           // RFC 1812 5.3.1, RFC 8200 section 3
   kFragment,          // part of a datagram (an atomic IPv6 fragment is whole, RFC 6946)
+  kTinyFragment,      // hides ports or flags from filters (RFC 1858, RFC 3128, RFC 7112)
   kBadTransport,      // no room for the TCP or UDP header, or a TCP header that ends too early
-  kUnknownProtocol,   // neither TCP, UDP nor ICMP
+  kUnknownProtocol,   // neither TCP, UDP nor ICMP; whole, l4_offset is set, ports are zero
 };
 
 // Where the parts of a packet lie. Offsets and lengths in bytes, offsets from the frame's start.
@@ -49,6 +50,9 @@ static_assert(sizeof(PacketView) == 14);
 // host limit both).
 inline constexpr int kMaxIpv6Extensions = 8;
 inline constexpr int kMaxIpv6ExtensionBytes = 256;
+
+// 802.1Q inside 802.1ad; in any order, with either EtherType.
+inline constexpr int kMaxVlanTags = 2;
 
 // Reads one frame. `checksum_verified`: the device has already checked the IPv4 header checksum.
 // Fields of `view` beyond the failing layer are unspecified. Never reads outside `frame`.

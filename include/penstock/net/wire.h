@@ -27,8 +27,10 @@ inline constexpr uint8_t kProtocolUdp = 17;
 inline constexpr uint8_t kProtocolIpv6 = 41;
 inline constexpr uint8_t kProtocolRouting = 43;
 inline constexpr uint8_t kProtocolFragment = 44;
+inline constexpr uint8_t kProtocolGre = 47;
 inline constexpr uint8_t kProtocolAh = 51;
 inline constexpr uint8_t kProtocolIcmpv6 = 58;
+inline constexpr uint8_t kProtocolNoNextHeader = 59;
 inline constexpr uint8_t kProtocolDestinationOptions = 60;
 
 inline constexpr uint8_t kTcpFin = 0x01;
@@ -46,6 +48,15 @@ struct EthernetHeader {
   base::be16_t type;
 };
 static_assert(sizeof(EthernetHeader) == kEthernetSize);
+
+// IEEE 802.1Q. On the wire it stands between the MAC addresses and the EtherType that it hides:
+// read behind the outer EtherType, it is the tag's control field and the next EtherType.
+struct VlanTag {
+  base::be16_t control;  // PCP 3 bits, DEI 1, VID 12
+  base::be16_t type;
+};
+inline constexpr int kVlanTagSize = 4;
+static_assert(sizeof(VlanTag) == kVlanTagSize);
 
 // RFC 791 section 3.1.
 struct Ipv4Header {
@@ -99,6 +110,43 @@ struct UdpHeader {
   base::be16_t checksum;
 };
 static_assert(sizeof(UdpHeader) == 8);
+
+// RFC 2784 section 2.1 without checksum; RFC 7676 for IPv6.
+struct GreHeader {
+  base::be16_t flags_version;
+  base::be16_t protocol_type;
+};
+static_assert(sizeof(GreHeader) == 4);
+
+// draft-ietf-intarea-gue-09 section 3.1, variant 0 without extensions.
+struct GueHeader {
+  uint8_t variant_control_length = 0;
+  uint8_t protocol = 0;
+  base::be16_t flags;
+};
+static_assert(sizeof(GueHeader) == 4);
+inline constexpr uint16_t kGuePort = 6080;
+
+// RFC 792 and RFC 4443 section 2.1; `rest` is the MTU, or identifier and sequence, by type.
+struct IcmpHeader {
+  uint8_t type = 0;
+  uint8_t code = 0;
+  base::be16_t checksum;
+  base::be32_t rest;
+};
+static_assert(sizeof(IcmpHeader) == 8);
+
+inline constexpr uint8_t kIcmpEchoReply = 0;
+inline constexpr uint8_t kIcmpUnreachable = 3;
+inline constexpr uint8_t kIcmpFragmentationNeeded = 4;  // code of kIcmpUnreachable
+inline constexpr uint8_t kIcmpEchoRequest = 8;
+inline constexpr uint8_t kIcmpTimeExceeded = 11;
+inline constexpr uint8_t kIcmpParameterProblem = 12;
+inline constexpr uint8_t kIcmpv6Unreachable = 1;
+inline constexpr uint8_t kIcmpv6PacketTooBig = 2;
+inline constexpr uint8_t kIcmpv6ParameterProblem = 4;
+inline constexpr uint8_t kIcmpv6EchoRequest = 128;
+inline constexpr uint8_t kIcmpv6EchoReply = 129;
 
 // RFC 826 for Ethernet and IPv4.
 struct ArpPacket {

@@ -1,0 +1,27 @@
+#include "penstock/lb/icmp_limiter.h"
+
+namespace penstock::lb {
+namespace {
+
+template <typename Window>
+uint32_t& UsedIn(Window& window, base::Tick now) {
+  if (window.tick != now) window = {now, 0};
+  return window.used;
+}
+
+}  // namespace
+
+bool IcmpLimiter::Allow(uint64_t source_hash, bool known_flow, base::Tick now) {
+  return (known_flow ? known_ : strangers_).Allow(source_hash, now);
+}
+
+bool IcmpLimiter::Class::Allow(uint64_t source_hash, base::Tick now) {
+  uint32_t& total = UsedIn(all, now);
+  uint32_t& source = UsedIn(sources[source_hash % kBuckets], now);
+  if (total >= rate || source >= kPerSource) return false;
+  ++total;
+  ++source;
+  return true;
+}
+
+}  // namespace penstock::lb
