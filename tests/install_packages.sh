@@ -11,7 +11,7 @@ packages=(
   libabsl-dev libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libgtest-dev libgmock-dev libbpf-dev libpcap-dev
   # lab: namespaces, real TCP at both ends, a second opinion on packets
   iproute2 iputils-ping ethtool procps curl jq nginx-light bpftool tcpdump python3 python3-scapy
-  python3-grpcio python3-protobuf
+  python3-grpcio python3-protobuf python3-yaml
 )
 
 missing=()

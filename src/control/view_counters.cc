@@ -25,7 +25,7 @@ constexpr std::array<PortCounter, 8> kPortCounters = {{
     {"transmitted", "Packets that the transmit queues took, own ones included.",
      &lb::PortTotals::transmitted_packets},
     {"transmitted_bytes", "Bytes of them.", &lb::PortTotals::transmitted_bytes},
-    {"own_packets", "ARP requests and neighbor solicitations of our own making.",
+    {"own_packets", "ARP requests, neighbor solicitations, and fragments beyond a packet's first.",
      &lb::PortTotals::own_packets},
     {"own_tx_full", "Packets of our own making that the transmit queue did not take.",
      &lb::PortTotals::own_tx_full},

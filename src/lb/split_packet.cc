@@ -13,6 +13,7 @@ constexpr uint8_t kEndOfOptions = 0;
 constexpr uint8_t kNoOperation = 1;
 constexpr uint8_t kCopiedFlag = 0x80;
 
+constexpr uint16_t kReservedFlag = 0x8000;
 constexpr std::size_t kUnit = 8;  // of fragment offsets, bytes
 
 std::size_t RoundDown(std::size_t size) {
@@ -76,7 +77,9 @@ base::be16_t SplitPacket::FragmentField(std::size_t n) const {
   const uint16_t field = header_.fragment.value();
   const std::size_t offset = (field & net::kIpv4OffsetMask) + PayloadStart(n) / kUnit;
   const bool more = n + 1 < count_ || (field & net::kIpv4MoreFragments) != 0;
-  return base::be16_t(static_cast<uint16_t>(offset | (more ? net::kIpv4MoreFragments : 0)));
+  std::size_t flags = field & kReservedFlag;  // means nothing, and is the sender's
+  if (more) flags |= net::kIpv4MoreFragments;
+  return base::be16_t(static_cast<uint16_t>(flags | offset));
 }
 
 void SplitPacket::Write(std::size_t n, uint8_t* to) const {

@@ -22,7 +22,7 @@ struct alignas(base::kCacheLine) PortCounters {
   std::array<base::Counter, kVerdictCount> verdicts;  // indexed by Verdict, by receiving port
   base::Counter transmitted_packets;  // all that this port's queue took, own packets included
   base::Counter transmitted_bytes;
-  base::Counter own_packets;  // ARP requests and neighbor solicitations of our own making
+  base::Counter own_packets;  // ARP requests, solicitations, fragments beyond the first
   base::Counter own_tx_full;  // ... not sent: no buffer, or not taken by the queue
 
   void Count(Verdict v, uint64_t packets = 1) {

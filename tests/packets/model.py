@@ -1,0 +1,199 @@
+"""What docs/PACKETS.md says becomes of a frame: verdict and frames sent, byte for byte.
+
+Written from docs/PACKETS.md, docs/HASHING.md, docs/CONSISTENCY.md and the RFCs they name, not from
+the program under test, and without any of its constants. Not in it: rates of ICMP (runs leave
+a second between packets), full flow tables, health.
+"""
+
+import pathlib
+
+import model_icmp
+import model_neighbor
+from model_config import UDP, Port, Prefix, Service, read_ports, read_services
+from model_flows import FlowId, Flows
+from model_parse import ARP, IPV4, IPV6, Drop, Packet, open_frame, parse
+from model_wrap import GUE_PORT, LEAST_ROOM, cut, link, overhead, too_big, wrap
+
+Outcome = tuple[str, list[tuple[int, bytes]]]  # verdict, and (port, frame) for each frame sent
+
+TUNNELS = (4, 41, 47)
+MTU_LIFETIME = 600  # seconds
+
+# RFC 1812 5.3.7; RFC 4291 2.5.2, 2.5.3, 2.7.
+MARTIANS = [Prefix.parse(text) for text in
+            ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "255.255.255.255/32", "::/128", "::1/128",
+             "ff00::/8")]
+
+
+class Model:
+    """One host. `predict` is to be asked for every frame, in order."""
+
+    def __init__(self, host: pathlib.Path, services: pathlib.Path):
+        self.ports = read_ports(host)
+        seed, self.services = read_services(services)
+        self.flows = Flows(seed)
+        self.neighbors: dict[bytes, bytes] = {}  # l2 backends whose MAC address is known
+        self._mtus: dict[bytes, tuple[int, int]] = {}  # by backend: MTU and when it ends
+        self._own = [p for port in self.ports for p in
+                     (Prefix(a.address, 8 * len(a.address)) for a in port.addresses)]
+        self._own += [s.outer_source for s in self.services if s.outer_source]
+
+    def predict(self, frame: bytes, port: int, now: int) -> Outcome:
+        """`now`: seconds."""
+        try:
+            return self._decide(frame, self.ports[port], now)
+        except Drop as drop:
+            return drop.args[0], []
+
+    def _decide(self, frame: bytes, port: Port, now: int) -> Outcome:
+        kind, data = open_frame(frame)
+        if kind == ARP:
+            return model_neighbor.arp(frame, data, port)
+        if kind not in (IPV4, IPV6):
+            raise Drop("drop_unknown_ethertype")
+        packet = parse(kind, data)
+        if model_neighbor.is_discovery(packet):
+            return model_neighbor.discovery(frame, packet, port)
+        if frame[:6] != port.mac:
+            raise Drop("drop_not_our_mac")
+        if packet.icmp and self._is_own(packet.destination):
+            return self._for_us(packet, port, now)
+        services = self._of_destination(packet.destination)
+        if packet.source == packet.destination or any(m.holds(packet.source) for m in MARTIANS):
+            raise Drop("drop_martian_source")
+        if packet.icmp:
+            return self._icmp_to_vip(packet, services, port, now)
+        return self._to_service(packet, services, port, now)
+
+    def _is_own(self, address: bytes) -> bool:
+        return any(prefix.holds(address) for prefix in self._own)
+
+    def _of_destination(self, destination: bytes) -> list[Service]:
+        """Services of the longest prefix that holds the address."""
+        holding = [s for s in self.services if s.prefix.holds(destination)]
+        if not holding:
+            raise Drop("drop_not_vip")
+        longest = max(s.prefix.length for s in holding)
+        return [s for s in holding if s.prefix.length == longest]
+
+    @staticmethod
+    def _of_port(services: list[Service], protocol: int, port: int) -> Service | None:
+        mine = [s for s in services if s.protocol == protocol]
+        for matches in (lambda s: s.lists(port), lambda s: s.ranges(port), lambda s: not s.ports):
+            found = [s for s in mine if matches(s)]
+            if found:
+                return found[0]
+        return None
+
+    def _to_service(self, packet: Packet, services: list[Service], port: Port, now: int) -> Outcome:
+        if packet.protocol in TUNNELS:
+            raise Drop("drop_loop")
+        if packet.protocol not in (6, UDP):
+            raise Drop("drop_no_service")
+        sport, dport = packet.ports
+        service = self._of_port(services, packet.protocol, dport)
+        if packet.protocol == UDP and dport == GUE_PORT and not (service and service.lists(dport)):
+            raise Drop("drop_loop")
+        if service is None:
+            raise Drop("drop_no_service")
+        if any(prefix.holds(packet.source) for prefix in service.deny):
+            raise Drop("drop_denied")
+        flow = (packet.source, packet.destination, sport, dport, packet.protocol)
+        flags = None if packet.protocol == UDP else packet.payload[13]
+        backend = self.flows.choose(service, flow, flags, now)
+        return self._send(packet, service, backend, flow, port, now)
+
+    def _send(self, packet: Packet, service: Service, backend, flow: FlowId, port: Port, now: int,
+              answer: bool = True) -> Outcome:
+        """Wraps and sends; `answer`: the sender is told when it is too big."""
+        if backend is None:
+            raise Drop("drop_no_backend")
+        address = backend.address
+        if self._is_own(packet.source) or packet.source == address:
+            raise Drop("drop_loop")
+        egress = self._egress(service, address)
+        room = self._room(service, egress, address, now)
+        parts = [packet.data]
+        if len(packet.data) > room:
+            if packet.v4 and not packet.data[6] & 0x40:
+                parts = cut(packet.data, room)
+            elif answer:
+                message = too_big(packet.destination, packet.source, packet.data, room)
+                return "answered_too_big", [self._answer(port, message)]
+            else:
+                raise Drop("drop_too_big")
+        to = self.neighbors.get(address) if service.encapsulation == "l2" else egress.gateway_mac
+        if not to:
+            raise Drop("drop_no_neighbor")
+        value = self.flows.hash_of(flow)
+        wrapped = [wrap(service, egress, address, value, part) for part in parts]
+        return "forwarded", [(egress.index, link(egress, to, one)) for one in wrapped]
+
+    def _egress(self, service: Service, address: bytes) -> Port:
+        """By the first port that reaches the family; of l2 backends by that of their segment."""
+        if service.encapsulation == "l2":
+            return next(p for p in self.ports if any(a.holds(address) for a in p.addresses))
+        return next(p for p in self.ports if p.reaches(len(address)))
+
+    def _room(self, service: Service, egress: Port, address: bytes, now: int) -> int:
+        if service.encapsulation == "l2":
+            return egress.mtu
+        extra = overhead(service.encapsulation, address)
+        learned, until = self._mtus.get(address, (0, 0))
+        if now >= until:
+            return egress.mtu - extra
+        return min(egress.mtu, max(learned, LEAST_ROOM + extra)) - extra
+
+    @staticmethod
+    def _answer(port: Port, packet: bytes) -> tuple[int, bytes]:
+        """To the gateway of the port that the packet came through."""
+        size = 4 if packet[0] >> 4 == 4 else 16
+        if not any(len(g) == size for g in port.gateways):
+            raise Drop("drop_no_neighbor")
+        return port.index, link(port, port.gateway_mac, packet)
+
+    def _icmp_to_vip(self, packet: Packet, services: list[Service], port: Port,
+                     now: int) -> Outcome:
+        kind = model_icmp.kind_of(packet)
+        if kind == "error":
+            return self._error(packet, services, port, now)
+        if kind != "echo":
+            raise Drop("drop_icmp_type")
+        policy = services[0].icmp_echo
+        if policy == "drop":
+            raise Drop("drop_echo_policy")
+        if policy == "reply":
+            return "answered_echo", [self._answer(port, model_icmp.echo_reply(packet))]
+        service = services[0]
+        flow = (packet.source, packet.destination, 0, 0, packet.protocol)
+        slot = self.flows.slot(flow, "source_address", service.pool.table_size)
+        return self._send(packet, service, self.flows.table(service).current(slot), flow, port, now)
+
+    def _error(self, packet: Packet, services: list[Service], port: Port, now: int) -> Outcome:
+        """RFC 7690: to the backend of the flow that is quoted."""
+        quote = model_icmp.quote_of(packet)
+        sport, dport = quote.ports()  # the VIP's, the client's
+        service = self._of_port(services, quote.protocol, sport)
+        if quote.source != packet.destination or service is None:
+            raise Drop("drop_icmp_no_service")
+        if any(prefix.holds(quote.destination) for prefix in service.deny):
+            raise Drop("drop_denied")
+        flow = (quote.destination, quote.source, dport, sport, quote.protocol)
+        backend = self.flows.peek(service, flow, now)
+        return self._send(packet, service, backend, flow, port, now, answer=False)
+
+    def _for_us(self, packet: Packet, port: Port, now: int) -> Outcome:
+        kind = model_icmp.kind_of(packet)
+        if kind == "echo":
+            return "answered_echo", [self._answer(port, model_icmp.echo_reply(packet))]
+        if kind != "error":
+            raise Drop("drop_icmp_type")
+        mtu = model_icmp.reported_mtu(packet)
+        quote = model_icmp.quote_of(packet)
+        backends = {b.address for s in self.services for b in s.pool.backends}
+        if mtu == 0 or not self._is_own(quote.source) or quote.destination not in backends:
+            raise Drop("drop_icmp_no_service")
+        learned, until = self._mtus.get(quote.destination, (0, 0))
+        if now >= until or mtu <= learned:
+            self._mtus[quote.destination] = (min(mtu, 0xFFFF), now + MTU_LIFETIME)
+        return "learned_path_mtu", []
