@@ -3,10 +3,10 @@
 import random
 import socket
 
-from scapy.all import IP, TCP, Ether, IPv6, Raw, raw
+from scapy.all import IP, TCP, IPv6, Raw, raw
 
-from penstock_lab import balancers, network, processes, traffic
-from penstock_lab.commands import run, run_in
+from penstock_lab import balancers, frames, network, processes, traffic
+from penstock_lab.commands import run
 from penstock_lab.settings import (BALANCERS, CLIENT, ROUTER, URL_4IN4, URL_6IN6, VIP4, VIP6,
                                    LabError)
 
@@ -15,24 +15,15 @@ NOT_FOUND = 7
 RANDOM_FRAMES = 2000
 
 
-def mac_of(lab, name, link):
-    return run_in(lab.settings, name, "cat", f"/sys/class/net/{link}/address").stdout.strip()
-
-
-def send_from_router(lab, frames):
+def send_from_router(lab, burst):
     """As the router's port would: raw frames on its end of the link to one penstock host."""
-    with network.inside_namespace(lab.settings, ROUTER):
-        port = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-        port.bind((TARGET.link, 0))
-    with port:
-        for frame in frames:
+    with frames.port(lab.settings, ROUTER, TARGET.link) as port:
+        for frame in burst:
             port.send(frame)
 
 
 def addressed(lab, packet):
-    ethertype = 0x0800 if packet.version == 4 else 0x86DD
-    return raw(Ether(src=mac_of(lab, ROUTER, TARGET.link), dst=mac_of(lab, TARGET.name, "eth0"),
-                     type=ethertype) / packet)
+    return frames.to_balancer(lab.settings, TARGET, packet)
 
 
 def syn4(**fields):
@@ -63,8 +54,7 @@ def malformed(lab):
 
 def counted(lab):
     """{counter: value} of the host under attack."""
-    answer = balancers.get(lab.settings, TARGET.name, "counters")
-    return {one["name"]: int(one["value"]) for one in answer["counters"]}
+    return balancers.counters(lab.settings, TARGET.name)
 
 
 def drops(lab):
@@ -117,14 +107,14 @@ def test_random_damage(lab):
     seed = random.randrange(2**32)
     source = random.Random(seed)
     originals = [addressed(lab, syn4() / Raw(b"x" * 100)), addressed(lab, syn6() / Raw(b"x" * 100))]
-    frames = []
+    damaged = []
     for _ in range(RANDOM_FRAMES):
         frame = bytearray(source.choice(originals))
         for _ in range(source.randint(1, 6)):
             frame[source.randrange(12, len(frame))] = source.randrange(256)
-        frames.append(bytes(frame[:source.randint(14, len(frame))]))
+        damaged.append(bytes(frame[:source.randint(14, len(frame))]))
     before = counted(lab)["received"]
-    send_from_router(lab, frames)
+    send_from_router(lab, damaged)
     try:
         check_serves(lab)
         check_identity(lab)

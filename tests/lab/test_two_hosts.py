@@ -30,7 +30,8 @@ def check_same_backend(lab, url):
     try:
         for name in (FIRST, SECOND):
             network.set_next_hops(lab.settings, [name])
-            chosen[name] = [traffic.backend_of(lab.settings, url, port) for port in ports]
+            chosen[name] = traffic.backends_of(lab.settings, url, ports)
+            assert len(chosen[name]) == FLOWS, f"ports {ports}: {chosen}"
     finally:
         both(lab)
     assert chosen[FIRST] == chosen[SECOND], f"ports {ports}: {chosen}"

@@ -2,15 +2,19 @@
 
 import hashlib
 import json
-import random
 import shutil
 
 from . import processes
 from .commands import run_in
 from .settings import BACKENDS, HTTP_PORTS
 
-BLOB_BYTES = 50_000_000  # /blob: long enough to span a change of routes
-SLOW_BYTES = 3_000_000  # /slow: fifty of them at a time, ten seconds each
+# What the client may fetch and send.
+FILES = {
+    "blob": 50_000_000,  # long enough to span a change of routes
+    "slow": 3_000_000,  # fifty of them at a time, ten seconds each
+    "part": 10_000_000,
+    "page": 1_000_000,
+}
 SLOW_RATE = "300k"  # bytes a second; set by the server, as curl lets a parallel transfer burst
 
 # One process tree per backend, all paths in the lab's directory, nothing from /etc/nginx.
@@ -37,6 +41,7 @@ http {{
     location = / {{ default_type text/plain; return 200 "{name}\\n"; }}
     location = /blob {{ alias {shared}/blob; }}
     location = /slow {{ alias {shared}/slow; limit_rate {slow_rate}; }}
+    location = /page {{ alias {shared}/page; }}
     location /up/ {{ root {root}; dav_methods PUT; create_full_put_path on; }}
   }}
 }}
@@ -61,9 +66,8 @@ def make_files(settings):
     """Pseudo-random, so that a swapped or repeated block does not go unnoticed; same every time."""
     shared = settings.directory / "shared"
     shared.mkdir(parents=True, exist_ok=True)
-    source = random.Random("penstock lab")
-    for name, size in (("blob", BLOB_BYTES), ("slow", SLOW_BYTES)):
-        (shared / name).write_bytes(source.randbytes(size))
+    for name, size in FILES.items():
+        (shared / name).write_bytes(hashlib.shake_128(name.encode()).digest(size))
 
 
 def shared_file(settings, name):

@@ -6,7 +6,7 @@ import time
 
 from . import processes
 from .commands import run
-from .settings import BACKENDS, BALANCERS, VIP4, VIP6, LabError
+from .settings import BACKENDS, BALANCERS, TUNNELS, UDP_TUNNELS, VIP4, VIP6, LabError
 
 _READY_SECONDS = 20
 
@@ -21,6 +21,7 @@ dataplane:
     - name: uplink
       device: "{device}"
       mtu: {mtu}
+      vlan: {vlan}
       addresses: [{address4}/24, "{address6}/64"]
       gateways: [{gateway4}, "{gateway6}"]
 control:
@@ -53,24 +54,37 @@ services:
   - {{name: web-6in4, address: "{vip6}", protocol: tcp, ports: [8064], pool: web,
      encapsulation: ipip}}
 """
+_SERVICE = """\
+  - {{name: {protocol}-{name}, address: "{vip}", protocol: {protocol}, ports: [{port}],
+     pool: {pool}, encapsulation: {encapsulation}}}
+"""
 
 
-def start(settings):
-    """Starts both daemons and returns when both answer."""
+def start(settings, mtu=None, vlan=0):
+    """Starts both daemons, their ports in this VLAN and with this MTU instead of the lab's, and
+    returns when both are ready: then they know their gateways."""
     for number, balancer in enumerate(BALANCERS):
-        start_one(settings, balancer, number)
+        start_one(settings, balancer, number, mtu, vlan)
     for balancer in BALANCERS:
         wait_ready(settings, balancer.name)
 
 
-def start_one(settings, balancer, number):
+def restart(settings, mtu=None, vlan=0):
+    """They forget flows and learned MTUs; changes of their configuration over RPC are undone."""
+    for balancer in BALANCERS:
+        processes.stop(settings, f"penstockd-{balancer.name}")
+    start(settings, mtu, vlan)
+
+
+def start_one(settings, balancer, number, mtu, vlan):
     directory = settings.directory / balancer.name
     directory.mkdir(parents=True, exist_ok=True)
-    services = settings.directory / "services.yaml"
+    services = services_file(settings)
     services.write_text(_services(), encoding="ascii")
     configuration = directory / "penstockd.yaml"
     configuration.write_text(_PENSTOCKD.format(
-        core=(number + 1) % (os.cpu_count() or 1), device=_DEVICE, mtu=balancer.mtu,
+        core=(number + 1) % (os.cpu_count() or 1), device=_DEVICE,
+        mtu=mtu or balancer.mtu, vlan=vlan,
         address4=balancer.address4, address6=balancer.address6,
         gateway4=balancer.gateway4, gateway6=balancer.gateway6,
         socket=settings.socket(balancer.name), services=services), encoding="ascii")
@@ -110,6 +124,22 @@ def get(settings, name, *arguments):
     return json.loads(control(settings, name, *arguments).stdout)
 
 
+def counters(settings, name):
+    """{counter: value} of one host, summed over its workers."""
+    answer = get(settings, name, "counters")
+    return {one["name"]: int(one["value"]) for one in answer["counters"]}
+
+
+def counters_of_all(settings):
+    """The same, summed over both hosts."""
+    both = [counters(settings, balancer.name) for balancer in BALANCERS]
+    return {name: sum(one[name] for one in both) for name in both[0]}
+
+
+def services_file(settings):
+    return settings.directory / "services.yaml"
+
+
 def pools(settings, name):
     """{pool: fields} of one host."""
     return {pool["name"]: pool for pool in get(settings, name, "get", "pools")["pools"]}
@@ -125,4 +155,10 @@ def _services():
     web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}}}" for one in BACKENDS)
     web6 = "\n".join(f'      - {{address: "{one.address6}", name: {one.name}}}'
                      for one in BACKENDS)
-    return _SERVICES.format(web=web, web6=web6, vip4=VIP4, vip6=VIP6)
+    services = _SERVICES.format(web=web, web6=web6, vip4=VIP4, vip6=VIP6)
+    for protocol, tunnels in (("tcp", TUNNELS), ("udp", UDP_TUNNELS)):
+        services += "".join(_SERVICE.format(
+            protocol=protocol, name=one.kind.replace("_", "-"), vip=one.vip, port=one.port,
+            pool="web" if one.outer == 4 else "web6", encapsulation=one.encapsulation)
+            for one in tunnels)
+    return services

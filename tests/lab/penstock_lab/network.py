@@ -2,6 +2,7 @@
 
 import contextlib
 import ctypes
+import json
 import os
 import time
 
@@ -126,6 +127,11 @@ def _vip_route(prefix, gateways):
         return f"route replace {prefix} via {gateways[0]}"
     hops = " ".join(f"nexthop via {gateway}" for gateway in gateways)
     return f"route replace {prefix} {hops}"
+
+
+def kernel_counters(settings, name):
+    """{SNMP name: value} of what a namespace's kernel counts."""
+    return json.loads(run_in(settings, name, "nstat", "-asz", "-j").stdout)["kernel"]
 
 
 @contextlib.contextmanager

@@ -11,16 +11,48 @@ RUN_DIRECTORY = Path("/run/penstock-lab")
 VIP4, VIP6 = "203.0.113.10", "2001:db8:53::10"
 CLIENT_MTU, FABRIC_MTU = 1500, 1600
 
-# The encapsulation each service proves: (inner, outer) family by the service's port and VIP.
+# IP-in-IP, each service one pair of (inner, outer) families, by its port and VIP.
 URL_4IN4 = f"http://{VIP4}"
 URL_6IN6 = f"http://[{VIP6}]"
 URL_4IN6 = f"http://{VIP4}:8046"
 URL_6IN4 = f"http://[{VIP6}]:8064"
-HTTP_PORTS = (80, 8046, 8064)
 
 
 class LabError(Exception):
     """Something the person at the keyboard has to know; the message says what to do."""
+
+
+@dataclass(frozen=True)
+class Tunnel:
+    """A service whose packets are wrapped in one way, and its port."""
+    encapsulation: str
+    inner: int  # 4 or 6, as `outer`
+    outer: int
+    port: int
+
+    @property
+    def kind(self):
+        """As penstock-decap calls its counters."""
+        return f"{self.encapsulation}_{self.inner}in{self.outer}"
+
+    @property
+    def vip(self):
+        return VIP4 if self.inner == 4 else VIP6
+
+    @property
+    def url(self):
+        return f"{URL_4IN4 if self.inner == 4 else URL_6IN6}:{self.port}"
+
+
+# The port says what it is: 47 is the protocol number of GRE, 60 begins the UDP port of GUE.
+GRE_44, GRE_46, GRE_64, GRE_66 = (
+    Tunnel("gre", inner, outer, 4700 + 10 * inner + outer) for inner in (4, 6) for outer in (4, 6))
+GUE_44, GUE_46, GUE_64, GUE_66 = (
+    Tunnel("gue", inner, outer, 6000 + 10 * inner + outer) for inner in (4, 6) for outer in (4, 6))
+TUNNELS = (GRE_44, GRE_46, GRE_64, GRE_66, GUE_44, GUE_46, GUE_64, GUE_66)
+HTTP_PORTS = (80, 8046, 8064, *(tunnel.port for tunnel in TUNNELS))
+# Only a test that sends datagrams listens there.
+UDP_TUNNELS = (Tunnel("ipip", 4, 4, 7044), Tunnel("gue", 4, 6, 7046))
 
 
 @dataclass(frozen=True)

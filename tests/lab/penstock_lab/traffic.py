@@ -43,11 +43,13 @@ def uneven(counts, names, sigmas=5):
     return "; ".join(reasons)
 
 
-def backend_of(settings, url, local_port):
-    """The backend that answers a request from this source port."""
-    done = run_in(settings, CLIENT.name, *_CURL, "--local-port", local_port, "--max-time", "10",
-                  f"{url}/")
-    return done.stdout.strip()
+def backends_of(settings, url, local_ports):
+    """The backends that answer requests from these source ports, one after the other."""
+    command = ["curl", "--fail-early"]
+    for number, port in enumerate(local_ports):
+        command += ["--next"] if number else []
+        command += [*_CURL[1:], "--local-port", port, "--max-time", "10", f"{url}/"]
+    return run_in(settings, CLIENT.name, *command).stdout.split()
 
 
 def download(settings, url, path="/blob"):
@@ -59,9 +61,10 @@ def download(settings, url, path="/blob"):
     return "" if backends.sha256(target) == wanted else f"{url}{path}: wrong sha256"
 
 
-def start_upload(settings, url, name, rate=None, local_port=None, file="blob"):
-    """Starts a PUT of a shared file; `finish_upload` waits for its end."""
-    command = [*_CURL, "--upload-file", backends.shared_file(settings, file), "--max-time", "90",
+def start_upload(settings, url, name, rate=None, local_port=None, file="blob", seconds=90):
+    """Starts a PUT of a shared file, which fails after `seconds`; `finish_upload` waits for its
+    end."""
+    command = [*_CURL, "--upload-file", backends.shared_file(settings, file), "--max-time", seconds,
                "--header", "Expect:"]
     if rate:
         command += ["--limit-rate", rate]
@@ -86,23 +89,24 @@ def finish_upload(settings, process, name, file="blob"):
     return backend, "" if good else f"wrong sha256 on {backend}"
 
 
-def start_downloads(settings, count, url, path="/slow"):
-    """`count` downloads at a time, each on its own connection, slowed down by the server."""
-    directory = settings.directory / "downloads"
+def start_downloads(settings, count, url, path="/slow", name="downloads", seconds=60):
+    """`count` downloads at a time, each on its own connection; /slow is slowed down by the server.
+    Each fails after `seconds`. Two that run at once need names."""
+    directory = settings.directory / name
     directory.mkdir(exist_ok=True)
     return subprocess.Popen(
         inside(settings, CLIENT.name, *_CURL, "--parallel", "--parallel-immediate",
-               "--parallel-max", count, "--max-time", "60", "--output",
+               "--parallel-max", count, "--max-time", seconds, "--output",
                f"{directory}/#1", "--write-out", "%header{x-backend}\\n",
                f"{url}{path}?[1-{count}]"),
         text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def finish_downloads(settings, process, count, path="/slow"):
+def finish_downloads(settings, process, count, path="/slow", name="downloads"):
     """Returns ({backend: downloads}, problem)."""
     output, errors = process.communicate(timeout=90)
     wanted = backends.sha256(backends.shared_file(settings, path.strip("/")))
-    files = [settings.directory / "downloads" / str(n) for n in range(1, count + 1)]
+    files = [settings.directory / name / str(n) for n in range(1, count + 1)]
     broken = [path.name for path in files if not path.is_file() or backends.sha256(path) != wanted]
     for path in files:
         path.unlink(missing_ok=True)
