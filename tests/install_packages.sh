@@ -12,6 +12,8 @@ packages=(
   # lab: namespaces, real TCP at both ends, a second opinion on packets
   iproute2 iputils-ping ethtool procps curl jq nginx-light bpftool tcpdump python3 python3-scapy
   python3-grpcio python3-protobuf python3-yaml
+  # penstockd on emulated NICs; the guest's kernel is downloaded by its test and not installed
+  qemu-system-x86 busybox-static cpio
 )
 
 missing=()

@@ -7,8 +7,11 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "dpdk/device.h"
 #include "dpdk/fragments.h"
@@ -55,6 +58,39 @@ absl::Status CheckQueues(const config::PortConfig& port, const rte_eth_dev_info&
           workers, port.name, info.driver_name, info.max_rx_queues, info.max_tx_queues),
       fmt::format("at most {} core{} in dataplane.workers{}", queues, queues == 1 ? "" : "s",
                   MoreQueues(port.device, workers)));
+}
+
+// What a NIC may hash to choose a packet's queue.
+constexpr uint64_t kSpread = RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP;
+struct HashType {
+  uint64_t bit;
+  std::string_view name;
+};
+constexpr std::array<HashType, 4> kHashTypes = {{
+    {RTE_ETH_RSS_NONFRAG_IPV4_TCP, "TCP over IPv4"},
+    {RTE_ETH_RSS_NONFRAG_IPV6_TCP, "TCP over IPv6"},
+    {RTE_ETH_RSS_NONFRAG_IPV4_UDP, "UDP over IPv4"},
+    {RTE_ETH_RSS_NONFRAG_IPV6_UDP, "UDP over IPv6"},
+}};
+
+// A NIC may offer queues and have nothing that fills them (the 82574L): all is well but for the
+// workers that idle, and nobody would know. Virtual devices spread in ways of their own.
+void WarnAboutSpread(const config::PortConfig& port, const rte_eth_dev_info& info, int workers) {
+  if (!IsPciAddress(port.device)) return;
+  if ((info.flow_type_rss_offloads & kSpread) == 0) {
+    spdlog::warn(
+        "port {}: {} has no receive side scaling: all packets may come to one of the {} "
+        "workers",
+        port.name, info.driver_name, workers);
+    return;
+  }
+  std::vector<std::string_view> lost;
+  for (const HashType& type : kHashTypes) {
+    if ((info.flow_type_rss_offloads & type.bit) == 0) lost.push_back(type.name);
+  }
+  if (lost.empty()) return;
+  spdlog::warn("port {}: {} does not spread {} over the workers by port numbers", port.name,
+               info.driver_name, fmt::join(lost, ", "));
 }
 
 absl::Status DeviceError(const config::PortConfig& port, std::string_view what, int error) {
@@ -115,12 +151,12 @@ absl::Status Port::ConfigureDevice(const rte_eth_dev_info& info) {
   const auto queues = static_cast<uint16_t>(options_.workers);
   rte_eth_conf conf{};
   conf.rxmode.offloads = info.rx_offload_capa & RTE_ETH_RX_OFFLOAD_IPV4_CKSUM;
-  const uint64_t rss =
-      (RTE_ETH_RSS_IP | RTE_ETH_RSS_TCP | RTE_ETH_RSS_UDP) & info.flow_type_rss_offloads;
+  const uint64_t rss = kSpread & info.flow_type_rss_offloads;
   if (queues > 1 && rss != 0) {
     conf.rxmode.mq_mode = RTE_ETH_MQ_RX_RSS;
     conf.rx_adv_conf.rss_conf.rss_hf = rss;
   }
+  if (queues > 1) WarnAboutSpread(options_.config, info, queues);
   int error = rte_eth_dev_configure(id_, queues, queues, &conf);
   if (error != 0) return DeviceError(options_.config, "configuring it", error);
   error = rte_eth_dev_adjust_nb_rx_tx_desc(id_, &rx_descriptors_, &tx_descriptors_);
