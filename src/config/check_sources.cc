@@ -16,7 +16,7 @@ class SourcesValidator {
   SourcesValidator(const ServicesConfig& config, Violations& violations)
       : config_(config),
         violations_(violations),
-        positions_(PositionsOf(config.pools)),
+        backends_(IndexBackends(config.pools)),
         vips_(IndexVips(config)) {}
 
   void CheckService(std::size_t index) {
@@ -39,13 +39,6 @@ class SourcesValidator {
     return PrefixIndex(std::move(entries));
   }
 
-  // The backends of a pool in order; made when first asked for.
-  const AddressIndex& BackendsOf(std::size_t pool) {
-    const auto known = backends_.find(pool);
-    if (known != backends_.end()) return known->second;
-    return backends_.emplace(pool, IndexBackends(config_.pools[pool])).first->second;
-  }
-
   std::optional<std::string> OuterProblem(const Service& service) {
     const net::IpPrefix& prefix = *service.outer_source_prefix;
     if (service.encapsulation == Encapsulation::kL2) {
@@ -59,13 +52,11 @@ class SourcesValidator {
                     ", the VIP of service ", config_.services[vip->item].name, " (",
                     ServicePath(vip->item), ")");
     }
-    const auto pool = positions_.find(service.pool);
-    if (pool == positions_.end()) return std::nullopt;
-    const auto held = BackendsOf(pool->second).Within(prefix);
+    // Of whatever pool: we would send with a live host's address, and answer for it.
+    const auto held = backends_.Within(prefix);
     if (held.empty()) return std::nullopt;
-    // The backend takes a packet from its own address for a forged one.
     return Concat(PrefixText(prefix), " holds ", held.front().address.ToString(), ", the backend ",
-                  BackendPath(pool->second, held.front().item), AndMore(held.size()));
+                  BackendPath(held.front().group, held.front().item), AndMore(held.size()));
   }
 
   void CheckDeny(const Service& service, const std::string& path) {
@@ -96,9 +87,8 @@ class SourcesValidator {
 
   const ServicesConfig& config_;
   Violations& violations_;
-  const PoolPositions positions_;
+  const AddressIndex backends_;
   const PrefixIndex vips_;
-  std::map<std::size_t, AddressIndex> backends_;
 };
 
 }  // namespace

@@ -86,9 +86,15 @@ std::optional<std::string> VipProblem(const net::IpPrefix& prefix) {
   if (auto problem = NetworkProblem(prefix)) return problem;
   if (prefix.length == 0) return PrefixText(prefix) + " is every address";
   if (auto problem = AddressProblem(prefix.address)) return problem;
-  static const net::IpPrefix kIpv4LinkLocal = *net::IpPrefix::Parse("169.254.0.0/16");
-  if (!kIpv4LinkLocal.Contains(prefix.address)) return std::nullopt;
-  return prefix.address.ToString() + " is a link-local address";
+  // Answers come from the VIP: it must not hold what is no host's.
+  for (const NoSource& range : NoSources()) {
+    if (!Intersect(prefix, range.prefix)) continue;
+    if (prefix.length == Bits(prefix.address)) {
+      return Concat(prefix.address.ToString(), " is a ", range.what, " address");
+    }
+    return Concat(PrefixText(prefix), " holds ", range.what, " addresses");
+  }
+  return std::nullopt;
 }
 
 std::optional<std::string> SourceProblem(const net::IpPrefix& prefix) {

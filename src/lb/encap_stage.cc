@@ -93,7 +93,8 @@ class Wrapping {
     // RFC 1812 section 4.3.2.7, RFC 4443 section 2.4 e: errors are not answered with errors.
     const bool error = icmp && !WithKey(burst_, i_, [](auto& key) { return IsEcho(key); });
     if (error) return Verdict::kDropTooBig;
-    if (!MayAnswer(context_, burst_, i_)) return Verdict::kDropTooBigLimited;
+    const Verdict may = MayAnswer(context_, burst_, i_, Verdict::kDropTooBigLimited);
+    if (may != Verdict::kForward) return may;
     return AnswerTooBig(context_, burst_, i_, room);
   }
 

@@ -18,6 +18,7 @@ class GenerationJudge final : public FlowJudge<Key> {
     const Service* service = services_.service(key.service.service());
     if (service == nullptr) return true;
     const Backend& backend = services_.backend(entry.backend);
+    if (!service->Reaches(backend)) return true;
     if (key.service.protocol() == net::kProtocolUdp) {
       return !backend.serves_udp_flows || entry.age > service->udp_idle_timeout;
     }

@@ -34,6 +34,7 @@ PacketKind KindOf(const net::PacketView& view, uint8_t flow_protocol) {
 
 bool FollowsEntry(PacketKind kind, const FlowEntry& entry, const Backend& backend,
                   const Service& service) {
+  if (!service.Reaches(backend)) return false;
   if (kind == PacketKind::kSyn) return SynFollows(entry, backend);
   if (kind == PacketKind::kUdp) {
     return backend.serves_udp_flows && entry.age <= service.udp_idle_timeout;

@@ -1,6 +1,8 @@
 #include "lb/icmp_answers.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 
 #include "lb/link.h"
 #include "penstock/net/checksum.h"
@@ -19,12 +21,6 @@ constexpr uint8_t kDscpMask = 0xFC;
 
 const uint8_t* IpOf(const PacketBurst& burst, std::size_t i) {
   return burst.data[i] + burst.view[i].l3_offset;
-}
-
-std::span<const uint8_t> MessageOf(const PacketBurst& burst, std::size_t i) {
-  const net::PacketView& view = burst.view[i];
-  return {burst.data[i] + view.l4_offset,
-          static_cast<std::size_t>(view.l3_offset + view.ip_length - view.l4_offset)};
 }
 
 // Each writes the ICMP message of `size` bytes at `message`, whose header is `icmp`, with its
@@ -77,6 +73,8 @@ Verdict Send(const ForwardContext& context, PacketBurst& burst, std::size_t i, c
   const bool v4 = burst.view[i].family == net::Family::kIpv4;
   const std::size_t ip_size = v4 ? net::kIpv4Size : net::kIpv6Size;
   const std::size_t link = LinkSize(context.neighbors.vlan(burst.port));
+  // A request larger than the port's own MTU came by a link that carries more.
+  if (ip_size + answer.size > context.services.port_mtu(burst.port)) return Verdict::kDropTooBig;
   if (RoomBefore(burst, i, answer.message) < ip_size + link) return Verdict::kDropNoHeadroom;
   const auto gateway = context.neighbors.NextHop(burst.port, burst.view[i].family);
   if (!gateway) return Verdict::kDropNoNeighbor;
@@ -94,8 +92,14 @@ Verdict Send(const ForwardContext& context, PacketBurst& burst, std::size_t i, c
 
 }  // namespace
 
+std::span<const uint8_t> IcmpMessageOf(const PacketBurst& burst, std::size_t i) {
+  const net::PacketView& view = burst.view[i];
+  return {burst.data[i] + view.l4_offset,
+          static_cast<std::size_t>(view.l3_offset + view.ip_length - view.l4_offset)};
+}
+
 bool IcmpChecksumHolds(const PacketBurst& burst, std::size_t i) {
-  const auto message = MessageOf(burst, i);
+  const auto message = IcmpMessageOf(burst, i);
   if (burst.view[i].family == net::Family::kIpv4) {
     return net::FoldChecksum(net::SumBytes(message)).raw() == 0;
   }
@@ -103,19 +107,19 @@ bool IcmpChecksumHolds(const PacketBurst& burst, std::size_t i) {
   return net::Ipv6UpperChecksum(ip, net::kProtocolIcmpv6, message).raw() == 0;
 }
 
-bool MayAnswer(const ForwardContext& context, const PacketBurst& burst, std::size_t i) {
-  FlowKey4 source;  // the source alone, of either family
-  if (burst.view[i].family == net::Family::kIpv4) {
-    source.source = net::Load<net::Ipv4Header>(IpOf(burst, i)).source.raw();
-  } else {
-    const auto ip = net::Load<net::Ipv6Header>(IpOf(burst, i));
-    std::array<uint32_t, 2> network;  // one host has a /64 of addresses to send from
-    std::memcpy(network.data(), ip.source.data(), sizeof(network));
-    source.source = network[0];
-    source.destination = network[1];
-  }
-  const uint64_t hash = HashFlow(source, context.services.key()).bits;
-  return context.icmp.Allow(hash, (burst.flags[i] & kKnownFlow) != 0, context.now);
+Verdict MayAnswer(const ForwardContext& context, const PacketBurst& burst, std::size_t i,
+                  Verdict limited) {
+  // One IPv6 host has a /64 of addresses to send from.
+  const bool v4 = burst.view[i].family == net::Family::kIpv4;
+  const uint8_t* source =
+      IpOf(burst, i) + (v4 ? offsetof(net::Ipv4Header, source) : offsetof(net::Ipv6Header, source));
+  // RFC 1122 section 3.2.2: nothing is sent to what may be many.
+  const auto address = v4 ? net::IpAddress::V4(net::Load<base::be32_t>(source)) : net::IpAddress{};
+  if (v4 && context.services.IsBroadcast(address)) return Verdict::kDropMartianSource;
+  const std::string_view bytes(reinterpret_cast<const char*>(source), v4 ? 4 : 8);
+  const uint64_t hash = HashBytes(bytes, /*salt=*/0, context.services.key());
+  const bool known = (burst.flags[i] & kKnownFlow) != 0;
+  return context.icmp.Allow(hash, known, context.now) ? Verdict::kForward : limited;
 }
 
 Verdict AnswerEcho(const ForwardContext& context, PacketBurst& burst, std::size_t i) {
@@ -123,7 +127,7 @@ Verdict AnswerEcho(const ForwardContext& context, PacketBurst& burst, std::size_
   uint8_t* message = burst.data[i] + view.l4_offset;
   auto icmp = net::Load<net::IcmpHeader>(message);
   icmp.type = view.family == net::Family::kIpv4 ? net::kIcmpEchoReply : net::kIcmpv6EchoReply;
-  const Answer answer{message, MessageOf(burst, i).size(), icmp,
+  const Answer answer{message, IcmpMessageOf(burst, i).size(), icmp,
                       static_cast<uint8_t>(view.traffic_class & kDscpMask)};
   return Send(context, burst, i, answer, Verdict::kAnswerEcho);
 }

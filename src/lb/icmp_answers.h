@@ -4,10 +4,14 @@
 #define PENSTOCK_LB_ICMP_ANSWERS_H_
 
 #include <cstdint>
+#include <span>
 
 #include "penstock/lb/pipeline.h"
 
 namespace penstock::lb {
+
+// The packet's ICMP message. REQUIRES: the packet is ICMP.
+[[nodiscard]] std::span<const uint8_t> IcmpMessageOf(const PacketBurst& burst, std::size_t i);
 
 // True if the checksum over the packet's ICMP message is right.
 [[nodiscard]] bool IcmpChecksumHolds(const PacketBurst& burst, std::size_t i);
@@ -22,9 +26,9 @@ namespace penstock::lb {
 [[nodiscard]] Verdict AnswerTooBig(const ForwardContext& context, PacketBurst& burst, std::size_t i,
                                    std::size_t mtu);
 
-// Whether the rate of answers leaves one for this packet's sender.
-[[nodiscard]] bool MayAnswer(const ForwardContext& context, const PacketBurst& burst,
-                             std::size_t i);
+// kForward if this packet's sender may be answered, else why not; `limited` if by the rate.
+[[nodiscard]] Verdict MayAnswer(const ForwardContext& context, const PacketBurst& burst,
+                                std::size_t i, Verdict limited);
 
 }  // namespace penstock::lb
 

@@ -12,7 +12,8 @@ uint32_t& UsedIn(Window& window, base::Tick now) {
 }  // namespace
 
 bool IcmpLimiter::Allow(uint64_t source_hash, bool known_flow, base::Tick now) {
-  return (known_flow ? known_ : strangers_).Allow(source_hash, now);
+  const bool has_half = known_.rate > 0;  // a rate of 1 is shared
+  return (known_flow && has_half ? known_ : strangers_).Allow(source_hash, now);
 }
 
 bool IcmpLimiter::Class::Allow(uint64_t source_hash, base::Tick now) {

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "lb/icmp_answers.h"
 #include "lb/martian.h"
 #include "lb/packet_key.h"
@@ -31,6 +33,13 @@ bool IsEchoRequest(net::Family family, const net::IcmpHeader& icmp) {
 // The MTU of an error that IsTooBig. RFC 1191 section 4: IPv4 has 16 bits of it.
 uint32_t MtuOf(net::Family family, const net::IcmpHeader& icmp) {
   return family == net::Family::kIpv4 ? icmp.rest.value() & 0xFFFF : icmp.rest.value();
+}
+
+// What we send to backends: IP-in-IP, GRE, GUE.
+bool IsTunnel(const net::Quote& quote) {
+  if (quote.protocol == net::kProtocolUdp) return quote.destination_port.value() == net::kGuePort;
+  return quote.protocol == net::kProtocolIpv4 || quote.protocol == net::kProtocolIpv6 ||
+         quote.protocol == net::kProtocolGre;
 }
 
 void SetKey(const net::Quote& quote, FlowKey& key) {
@@ -67,8 +76,8 @@ class IcmpMessage {
   Verdict HandleFor(const Key& key) {
     const Vip* vip = context_.services.FindVip(key);
     if (vip == nullptr) {
-      return context_.services.IsOwnAddress(DestinationOf(key)) ? ForOurselves()
-                                                                : Verdict::kDropNotVip;
+      if (!context_.services.IsOwnAddress(DestinationOf(key))) return Verdict::kDropNotVip;
+      return HasMartianSource(key) ? Verdict::kDropMartianSource : ForOurselves();
     }
     if (HasMartianSource(key)) return Verdict::kDropMartianSource;
     if (!ReadHeader()) return Verdict::kDropIcmpMalformed;
@@ -84,10 +93,7 @@ class IcmpMessage {
     return net::IpAddress::V6(key.destination);
   }
 
-  [[nodiscard]] std::span<const uint8_t> Message() const {
-    return {burst_.data[i_] + view_.l4_offset,
-            static_cast<std::size_t>(view_.l3_offset + view_.ip_length - view_.l4_offset)};
-  }
+  [[nodiscard]] std::span<const uint8_t> Message() const { return IcmpMessageOf(burst_, i_); }
   bool ReadHeader() {
     if (Message().size() < sizeof(icmp_)) return false;
     icmp_ = net::Load<net::IcmpHeader>(Message().data());
@@ -120,17 +126,14 @@ class IcmpMessage {
   Verdict Reply() {
     // RFC 1122 section 3.2.2: a message with a wrong checksum is discarded.
     if (!IcmpChecksumHolds(burst_, i_)) return Verdict::kDropIcmpMalformed;
-    if (!MayAnswer(context_, burst_, i_)) return Verdict::kDropEchoLimited;
+    const Verdict may = MayAnswer(context_, burst_, i_, Verdict::kDropEchoLimited);
+    if (may != Verdict::kForward) return may;
     return AnswerEcho(context_, burst_, i_);
   }
 
   Verdict ForOurselves() {
     if (!ReadHeader()) return Verdict::kDropIcmpMalformed;
-    if (IsEchoRequest(family_, icmp_)) {
-      return WithKey(burst_, i_, [&](auto& key) {
-        return HasMartianSource(key) ? Verdict::kDropMartianSource : Reply();
-      });
-    }
+    if (IsEchoRequest(family_, icmp_)) return Reply();
     return IsTooBig(family_, icmp_) ? LearnPathMtu() : Verdict::kDropIcmpType;
   }
 
@@ -142,13 +145,14 @@ class IcmpMessage {
     if (!IcmpChecksumHolds(burst_, i_)) return Verdict::kDropIcmpMalformed;
     if (ReadQuote(quote) == net::QuoteStatus::kMalformed) return Verdict::kDropIcmpMalformed;
     const uint32_t mtu = MtuOf(family_, icmp_);
-    if (mtu == 0 || mtu > UINT16_MAX || !context_.services.IsOwnAddress(quote.source)) {
+    if (mtu == 0 || !IsTunnel(quote) || !context_.services.IsOwnAddress(quote.source)) {
       return Verdict::kDropIcmpNoService;
     }
+    const auto limit = static_cast<uint16_t>(std::min<uint32_t>(mtu, UINT16_MAX));
     bool known = false;
     context_.services.ForEachBackendAt(quote.destination, [&](const Backend& backend) {
       known = true;
-      backend.path->mtu.Lower(static_cast<uint16_t>(mtu), context_.now);
+      backend.path->mtu.Lower(limit, context_.now);
     });
     return known ? Verdict::kLearnPathMtu : Verdict::kDropIcmpNoService;
   }

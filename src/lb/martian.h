@@ -16,12 +16,15 @@ namespace penstock::lb {
          key.source == key.destination;
 }
 
-// RFC 4291 sections 2.5.2, 2.5.3 and 2.7: unspecified, loopback, multicast.
+// RFC 4291 sections 2.5.2, 2.5.3, 2.5.5.2, 2.5.6 and 2.7: unspecified, loopback, IPv4-mapped,
+// link-local, multicast.
 [[nodiscard]] inline bool HasMartianSource(const FlowKey6& key) {
   std::array<uint64_t, 2> words;
   std::memcpy(words.data(), key.source.data(), sizeof(words));
   const bool low = words[0] == 0 && (words[1] & ~(uint64_t{1} << 56)) == 0;  // :: and ::1
-  return low || key.source[0] == 0xFF || key.source == key.destination;
+  const bool mapped = words[0] == 0 && (words[1] & 0xFFFFFFFF) == 0xFFFF0000;
+  const bool link_local = key.source[0] == 0xFE && (key.source[1] & 0xC0) == 0x80;
+  return low || mapped || link_local || key.source[0] == 0xFF || key.source == key.destination;
 }
 
 }  // namespace penstock::lb

@@ -31,21 +31,24 @@ std::optional<net::MacAddress> Neighbor::mac() const {
 
 void Neighbor::Learn(const net::MacAddress& mac, base::Tick now) {
   if (fixed_) return;
-  word_.store(Pack(mac), std::memory_order_relaxed);
+  // In this order: who sees the address sees that it is fresh.
   confirmed_.store(now, std::memory_order_relaxed);
+  word_.store(Pack(mac), std::memory_order_release);
 }
 
 bool Neighbor::IsDue(base::Tick now) {
   if (fixed_ || now < next_probe_) return false;
-  uint64_t word = word_.load(std::memory_order_relaxed);
-  const base::Tick silent = now - confirmed_.load(std::memory_order_relaxed);
+  uint64_t word = word_.load(std::memory_order_acquire);
+  const auto is_fresh = [&] {
+    return confirmed_.load(std::memory_order_relaxed) + kProbeAfter > now;
+  };
   const bool known = word != 0;
-  if (known && silent < kProbeAfter) {
+  if (known && is_fresh()) {
     unanswered_ = 0;
     return false;
   }
   if (known && unanswered_++ >= kMaxUnanswered) {
-    // A worker may just have learned it anew; then it stays.
+    // A worker that learns it anew at this very moment is heard with the next answer.
     word_.compare_exchange_strong(word, 0, std::memory_order_relaxed);
   }
   next_probe_ = now + 1;

@@ -62,7 +62,8 @@ void WriteGre(net::Family inner, uint8_t* at) {
                                 base::be16_t(v4 ? net::kEtherTypeIpv4 : net::kEtherTypeIpv6)});
 }
 
-// UDP without checksum, and GUE. `at`: Overhead minus the IP header in front of the packet.
+// UDP, its checksum zero for now, and GUE. `at`: Overhead minus the IP header in front of the
+// packet.
 void WriteGue(const Inner& inner, uint8_t* at) {
   const std::size_t size = sizeof(net::UdpHeader) + sizeof(net::GueHeader) + inner.packet.size();
   net::UdpHeader udp;

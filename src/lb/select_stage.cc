@@ -47,7 +47,8 @@ class Selector {
       return;
     }
     context_.flow_counters.Count(FlowEvent::kHit);
-    burst_.flags[i_] |= kKnownFlow;
+    // One that has lasted: two packets in a row from an invented source make an entry, too.
+    if (entry.age > 0 || (entry.state & kFlowConfirmed) != 0) burst_.flags[i_] |= kKnownFlow;
     burst_.backend[i_] = entry.backend;
     if (passive_) return DropIfLooping(context_.services.backend(entry.backend));
     if (kind_ == PacketKind::kOdd) return;

@@ -5,11 +5,13 @@
 namespace penstock::lb {
 namespace {
 
+bool Reaches(const EgressPort& port, net::Family family) {
+  return family == net::Family::kIpv4 ? port.reaches_v4 : port.reaches_v6;
+}
+
 // The first port with an address and a gateway of the family sends.
 uint8_t ChooseEgress(net::Family family, std::span<const EgressPort> ports) {
-  const auto reaches = [&](const EgressPort& p) {
-    return family == net::Family::kIpv4 ? p.reaches_v4 : p.reaches_v6;
-  };
+  const auto reaches = [family](const EgressPort& port) { return Reaches(port, family); };
   const auto it = std::find_if(ports.begin(), ports.end(), reaches);
   return static_cast<uint8_t>(it == ports.end() ? 0 : it - ports.begin());
 }
@@ -48,6 +50,20 @@ std::vector<net::IpPrefix> OwnAddresses(const ServiceTableSpec& spec) {
     if (service.outer_source) own.push_back(*service.outer_source);
   }
   return own;
+}
+
+// RFC 1122 section 3.2.1.3: all host bits zero or one; point-to-point networks have none (RFC
+// 3021).
+std::vector<net::IpPrefix> Broadcasts(std::span<const EgressPort> ports) {
+  std::vector<net::IpPrefix> all;
+  for (const EgressPort& port : ports) {
+    for (const net::IpPrefix& own : port.addresses) {
+      if (!own.address.IsV4() || own.length > 30) continue;
+      all.push_back({own.First(), 32});
+      all.push_back({own.Last(), 32});
+    }
+  }
+  return all;
 }
 
 std::vector<VipEntry> VipEntries(const ServiceTableSpec& spec) {
@@ -103,9 +119,11 @@ ServiceTable::ServiceTable(ServiceTableSpec spec)
     : key_(spec.key),
       generation_(spec.generation),
       own_addresses_(OwnAddresses(spec)),
+      broadcasts_(Broadcasts(spec.ports)),
       vips4_(VipEntries(spec), spec.key),
       vips6_(VipEntries(spec), spec.key),
       keep_alive_(std::move(spec.keep_alive)) {
+  for (const EgressPort& port : spec.ports) port_mtus_.push_back(port.mtu);
   BackendId last = kNoId;
   for (const auto& pool : spec.pools) {
     for (const BackendId id : pool.ids) last = std::max(last, id);
@@ -135,6 +153,7 @@ void ServiceTable::AddBackends(const ServiceTableSpec::PoolSpec& pool,
     if (!ports.empty()) {
       const EgressPort& port = ports[backend.egress_port];
       backend.mtu = backend.l2_mtu = port.mtu;
+      backend.routed = Reaches(port, member.address.family);
       FillOuter(PortSource(member.address.family, port), member.address, backend);
     }
     FillState(*pool.table, static_cast<MemberIndex>(i), backend);
@@ -165,7 +184,7 @@ void ServiceTable::WatchL2Backends(std::span<const EgressPort> ports) {
       Backend& backend = backends_[id];
       const auto segment = FindSegment(backend.address(), ports);
       if (!segment || watched[id]) continue;
-      watched[id] = true;
+      watched[id] = backend.on_segment = true;
       backend.l2_port = segment->port;
       backend.l2_mtu = ports[segment->port].mtu;
       watched_.push_back({backend.address(), segment->own, segment->port, &backend.path->neighbor});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace penstock::lb {
 namespace {
@@ -31,12 +32,11 @@ std::size_t RestIndex(uint8_t protocol) {
   return protocol == net::kProtocolTcp ? 0 : 1;
 }
 
-// The smallest port of an entry; 0: every port.
-uint16_t FirstPort(const VipEntry& entry) {
-  uint16_t first = 0;
-  for (const PortRange& range : entry.ports) {
-    if (first == 0 || range.first < first) first = range.first;
-  }
+// The first range of an entry; every port counts as 0 to 65535. No two entries of a prefix and
+// protocol have the same.
+std::pair<uint16_t, uint16_t> FirstRange(const VipEntry& entry) {
+  std::pair<uint16_t, uint16_t> first = {entry.ports.empty() ? 0 : UINT16_MAX, UINT16_MAX};
+  for (const PortRange& range : entry.ports) first = std::min(first, {range.first, range.last});
   return first;
 }
 
@@ -148,7 +148,7 @@ void VipIndex<Key>::ChooseEchoServices(std::span<const VipEntry> entries) {
     Vip& vip = nodes_[prefixes_.Find(KeyOf(entry, 0, 0))].vip;
     const auto before = [&](const VipEntry& other) {
       return entry.protocol != other.protocol ? entry.protocol < other.protocol
-                                              : FirstPort(entry) < FirstPort(other);
+                                              : FirstRange(entry) < FirstRange(other);
     };
     if (vip.echo_service == kNoService || before(entries[vip.echo_service])) vip.echo_service = i;
   }

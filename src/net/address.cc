@@ -19,6 +19,16 @@ std::optional<T> ParseNumber(std::string_view text, int base) {
   return value;
 }
 
+IpAddress WithHostBits(const IpPrefix& prefix, uint8_t bits) {
+  IpAddress address = prefix.address;
+  auto mask = static_cast<uint8_t>(0xFF >> (prefix.length % 8));
+  for (std::size_t i = prefix.length / 8; i < static_cast<std::size_t>(address.size()); ++i) {
+    address.bytes[i] = static_cast<uint8_t>((address.bytes[i] & ~mask) | (bits & mask));
+    mask = 0xFF;
+  }
+  return address;
+}
+
 }  // namespace
 
 std::string MacAddress::ToString() const {
@@ -114,6 +124,14 @@ bool IpPrefix::Contains(const IpAddress& other) const {
   if (rest == 0) return true;
   const auto mask = static_cast<uint8_t>(0xFF << (8 - rest));
   return ((address.bytes[whole] ^ other.bytes[whole]) & mask) == 0;
+}
+
+IpAddress IpPrefix::First() const {
+  return WithHostBits(*this, 0);
+}
+
+IpAddress IpPrefix::Last() const {
+  return WithHostBits(*this, 0xFF);
 }
 
 std::string IpPrefix::ToString() const {

@@ -21,8 +21,8 @@ std::vector<std::string> Vip(const std::string& address) {
 
 TEST(ValidateServices, VipsThatCanBe) {
   for (const char* address :
-       {"192.0.2.1", "192.0.2.1/32", "203.0.113.0/28", "192.0.2.0/31", "128.0.0.0/1",
-        "2001:db8:1::", "2001:db8:1::1/128", "2001:db8:1::/48", "8000::/1"}) {
+       {"192.0.2.1", "192.0.2.1/32", "203.0.113.0/28", "192.0.2.0/31", "64.0.0.0/3",
+        "2001:db8:1::", "2001:db8:1::1/128", "2001:db8:1::/48", "4000::/3"}) {
     EXPECT_THAT(Vip(address), IsEmpty()) << address;
   }
 }
@@ -48,8 +48,12 @@ TEST(ValidateServices, VipsThatCannotBe) {
   EXPECT_THAT(Vip("ff02::/16"), ElementsAre(at + "ff02:: is a multicast address"));
   EXPECT_THAT(Vip("127.0.0.0/8"), ElementsAre(at + "127.0.0.0 is a loopback address"));
   EXPECT_THAT(Vip("::1"), ElementsAre(at + "::1 is a loopback address"));
-  EXPECT_THAT(Vip("169.254.1.0/24"), ElementsAre(at + "169.254.1.0 is a link-local address"));
+  EXPECT_THAT(Vip("169.254.1.0/24"), ElementsAre(at + "169.254.1.0/24 holds link-local addresses"));
   EXPECT_THAT(Vip("fe80::/64"), ElementsAre(at + "fe80:: is a link-local address"));
+  // Expect: not only at its beginning.
+  EXPECT_THAT(Vip("128.0.0.0/1"), ElementsAre(at + "128.0.0.0/1 holds link-local addresses"));
+  EXPECT_THAT(Vip("126.0.0.0/7"), ElementsAre(at + "126.0.0.0/7 holds loopback addresses"));
+  EXPECT_THAT(Vip("fc00::/6"), ElementsAre(at + "fc00::/6 holds link-local addresses"));
   EXPECT_THAT(Vip("255.255.255.255"), ElementsAre(at + "255.255.255.255 is the broadcast address"));
   EXPECT_THAT(Vip("::ffff:192.0.2.0/120"),
               ElementsAre(at + "::ffff:192.0.2.0 is an IPv4 address; write it as one"));

@@ -79,14 +79,15 @@ TEST(ValidateServices, E10_OuterSourceThatHoldsABackend) {
   EXPECT_THAT(Outer("2001:db8::/64"),
               ElementsAre(kAtOuter + std::string("2001:db8::/64 holds 2001:db8::1, the backend "
                                                  "pools[0].backends[1]")));
-  // Expect: a backend of a pool that the service does not use is no matter.
+  // Expect: also one of a pool that the service does not use.
   EXPECT_THAT(ParseServicesConfig("pools: [{name: p, backends: [{address: 10.0.0.1}]}, {name: q}]\n"
                                   "services:\n"
                                   "  - {name: a, address: 192.0.2.1, protocol: tcp, pool: q, "
                                   "outer_source_prefix: 10.0.0.0/24}\n",
                                   "s")
                   .errors,
-              IsEmpty());
+              ElementsAre(testing::HasSubstr("10.0.0.0/24 holds 10.0.0.1, the backend "
+                                             "pools[0].backends[0]")));
 }
 
 TEST(ValidateServices, OuterSourceWithoutAnOuterHeader) {

@@ -12,6 +12,7 @@ Backend BackendIn(AdminState state, bool healthy = true) {
   b.takes_new_flows = state == AdminState::kActive && healthy;
   b.draining = state == AdminState::kDraining;
   b.healthy = healthy;
+  b.routed = true;
   b.serves_tcp_flows = state != AdminState::kDisabled;
   b.serves_udp_flows = b.serves_tcp_flows && healthy;
   return b;

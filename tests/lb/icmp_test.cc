@@ -180,6 +180,23 @@ TEST_F(Icmp, I05_EchoOfOurOwnAddressesIsAnsweredToo) {
   EXPECT_EQ(Bytes(o.frame.begin() + 14, o.frame.end()), expected);
 }
 
+// RFC 1122 section 3.2.2: nothing is sent to a broadcast address; a network that is not ours has
+// none that we know.
+TEST_F(Icmp, NothingIsAnsweredToBroadcastsOrTooLargeForThePort) {
+  for (const auto& [source, expected] : {std::pair{"10.2.1.255", Verdict::kDropMartianSource},
+                                         {"10.2.1.0", Verdict::kDropMartianSource},
+                                         {"10.2.3.255", Verdict::kAnswerEcho}}) {
+    IcmpSpec ping = Ping();
+    ping.source = source;
+    EXPECT_EQ(VerdictOf(ping), expected) << source;
+  }
+  IcmpSpec jumbo = Ping();
+  jumbo.body.resize(1600 - 28);
+  EXPECT_EQ(VerdictOf(jumbo), Verdict::kAnswerEcho);
+  jumbo.body.resize(1601 - 28);
+  EXPECT_EQ(VerdictOf(jumbo), Verdict::kDropTooBig);
+}
+
 TEST_F(Icmp, EchoWithAWrongChecksumIsNotAnswered) {
   Bytes frame = testing::IcmpFrame(Ping());
   frame.back() ^= 1;

@@ -93,6 +93,14 @@ TEST(VipIndex, EchoGoesToTheServiceWithTheSmallestProtocolAndPort) {
   for (VipEntry& entry : entries) {
     if (entry.prefix == Prefix("203.0.113.10")) entry.echo = IcmpEcho::kForward;
   }
+  // Expect: also of a port and a range that begin together, in whatever order they come.
+  for (const bool swapped : {false, true}) {
+    std::vector<VipEntry> both = {{.prefix = Prefix("203.0.113.12"), .ports = {{80, 80}}},
+                                  {.prefix = Prefix("203.0.113.12"), .ports = {{80, 90}}}};
+    if (swapped) std::swap(both[0], both[1]);
+    const VipIndex<FlowKey4> small(both, kSecret);
+    EXPECT_EQ(small.FindVip(Key4("203.0.113.12", 0, 1))->echo_service, swapped ? 1U : 0U);
+  }
   const VipIndex<FlowKey4> index(entries, kSecret);
   const Vip* vip = index.FindVip(Key4("203.0.113.10", 0, 1));
   ASSERT_NE(vip, nullptr);
@@ -157,6 +165,11 @@ TEST(AddressSet, HoldsWhatItsPrefixesHold) {
   for (const char* out : {"192.0.2.127", "192.0.3.0", "11.0.0.0", "9.255.255.255",
                           "2001:db8:2::", "2001:db8:0:ffff::", "192.0.2.4", "::", "0.0.0.0"}) {
     EXPECT_FALSE(set.Contains(Ip(out))) << out;
+  }
+  // Expect: of prefixes that begin together the widest counts, in whatever order they come.
+  for (const auto& [a, b] :
+       {std::pair{"10.0.0.0/16", "10.0.0.0/8"}, {"10.0.0.0/8", "10.0.0.0/16"}}) {
+    EXPECT_TRUE(AddressSet(std::vector{Prefix(a), Prefix(b)}).Contains(Ip("10.1.2.3")));
   }
   EXPECT_FALSE(AddressSet().Contains(Ip("10.0.0.1")));
   EXPECT_TRUE(AddressSet(std::vector{Prefix("0.0.0.0/0")}).Contains(Ip("255.255.255.255")));

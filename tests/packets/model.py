@@ -22,7 +22,7 @@ MTU_LIFETIME = 600  # seconds
 # RFC 1812 5.3.7; RFC 4291 2.5.2, 2.5.3, 2.7.
 MARTIANS = [Prefix.parse(text) for text in
             ("0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/4", "255.255.255.255/32", "::/128", "::1/128",
-             "ff00::/8")]
+             "ff00::/8", "fe80::/10", "::ffff:0:0/96")]
 
 
 class Model:
@@ -144,13 +144,26 @@ class Model:
             return egress.mtu - extra
         return min(egress.mtu, max(learned, LEAST_ROOM + extra)) - extra
 
-    @staticmethod
-    def _answer(port: Port, packet: bytes) -> tuple[int, bytes]:
+    def _answer(self, port: Port, packet: bytes) -> tuple[int, bytes]:
         """To the gateway of the port that the packet came through."""
+        if self._is_broadcast(packet[16:20] if packet[0] >> 4 == 4 else packet[24:40]):
+            raise Drop("drop_martian_source")
+        if len(packet) > port.mtu:
+            raise Drop("drop_too_big")
         size = 4 if packet[0] >> 4 == 4 else 16
         if not any(len(g) == size for g in port.gateways):
             raise Drop("drop_no_neighbor")
         return port.index, link(port, port.gateway_mac, packet)
+
+    def _is_broadcast(self, address: bytes) -> bool:
+        """RFC 1122 3.2.1.3, of the ports' own IPv4 networks; RFC 3021: of at least 4 addresses."""
+        for network in (a for port in self.ports for a in port.addresses):
+            host = 32 - network.length
+            if len(address) == 4 == len(network.address) and host > 1 and network.holds(address):
+                bits = int.from_bytes(address) & (1 << host) - 1
+                if bits in (0, (1 << host) - 1):
+                    return True
+        return False
 
     def _icmp_to_vip(self, packet: Packet, services: list[Service], port: Port,
                      now: int) -> Outcome:
@@ -183,6 +196,8 @@ class Model:
         return self._send(packet, service, backend, flow, port, now, answer=False)
 
     def _for_us(self, packet: Packet, port: Port, now: int) -> Outcome:
+        if packet.source == packet.destination or any(m.holds(packet.source) for m in MARTIANS):
+            raise Drop("drop_martian_source")
         kind = model_icmp.kind_of(packet)
         if kind == "echo":
             return "answered_echo", [self._answer(port, model_icmp.echo_reply(packet))]
@@ -191,7 +206,8 @@ class Model:
         mtu = model_icmp.reported_mtu(packet)
         quote = model_icmp.quote_of(packet)
         backends = {b.address for s in self.services for b in s.pool.backends}
-        if mtu == 0 or not self._is_own(quote.source) or quote.destination not in backends:
+        if (mtu == 0 or not self._is_own(quote.source) or quote.destination not in backends or
+                not quote.is_tunnel()):
             raise Drop("drop_icmp_no_service")
         learned, until = self._mtus.get(quote.destination, (0, 0))
         if now >= until or mtu <= learned:

@@ -30,6 +30,11 @@ class Quote:
         self.later_fragment = offset != 0
         self.transport = data[at:]
 
+    def is_tunnel(self) -> bool:
+        """IP-in-IP, GRE or GUE."""
+        gue = self.protocol == UDP and not self.later_fragment and self.ports()[1] == 6080
+        return gue or self.protocol in (4, 41, 47)
+
     def ports(self) -> tuple[int, int]:
         """Of the quoted TCP or UDP header: the VIP's and the client's."""
         if self.protocol not in (TCP, UDP) or self.later_fragment:

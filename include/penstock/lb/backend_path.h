@@ -20,18 +20,23 @@ class PathMtu {
 
   // Lowers the limit. A larger value does not raise it: errors for older packets may come late.
   void Lower(uint16_t mtu, base::Tick now) {
-    const uint16_t present = Limit(UINT16_MAX, now);
-    if (mtu > present) return;
-    word_.store(static_cast<uint64_t>(now + kLifetime) << 16 | mtu, std::memory_order_relaxed);
+    const uint64_t lower = static_cast<uint64_t>(now + kLifetime) << 16 | mtu;
+    uint64_t word = word_.load(std::memory_order_relaxed);
+    while (mtu <= LimitOf(word, UINT16_MAX, now)) {
+      if (word_.compare_exchange_weak(word, lower, std::memory_order_relaxed)) return;
+    }
   }
   // `unlimited`, or less.
   [[nodiscard]] uint16_t Limit(uint16_t unlimited, base::Tick now) const {
-    const uint64_t word = word_.load(std::memory_order_relaxed);
+    return LimitOf(word_.load(std::memory_order_relaxed), unlimited, now);
+  }
+
+ private:
+  static uint16_t LimitOf(uint64_t word, uint16_t unlimited, base::Tick now) {
     const auto mtu = static_cast<uint16_t>(word);
     return now < word >> 16 && mtu < unlimited ? mtu : unlimited;
   }
 
- private:
   std::atomic<uint64_t> word_ = 0;  // bits 0..15 MTU, the rest the tick when it ends; 0: nothing
 };
 

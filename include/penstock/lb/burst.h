@@ -19,7 +19,7 @@ inline constexpr int kBurstSize = 32;
 inline constexpr uint8_t kMultiSegment = 1;      // `length` bytes at `data` are not the whole frame
 inline constexpr uint8_t kChecksumVerified = 2;  // the device has checked the IPv4 header checksum
 inline constexpr uint8_t kSharedBuffer = 4;      // others may read it: nothing may be written there
-inline constexpr uint8_t kKnownFlow = 8;         // set by SelectStage: an entry decided
+inline constexpr uint8_t kKnownFlow = 8;  // set by SelectStage: an entry that has lasted decided
 
 union FlowKey {
   FlowKey4 v4;

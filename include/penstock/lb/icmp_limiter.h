@@ -19,7 +19,7 @@ class IcmpLimiter {
 
   // `rate`: messages a second, the worker's share. Half of it is kept for known flows: in a flood
   // from invented sources, every one of which is new, connections still learn their MTU.
-  explicit IcmpLimiter(uint32_t rate) : strangers_{rate / 2}, known_{rate - rate / 2} {}
+  explicit IcmpLimiter(uint32_t rate) : strangers_{rate - rate / 2}, known_{rate / 2} {}
 
   // Whether a message to the source with this hash may leave. Counts it if so.
   [[nodiscard]] bool Allow(uint64_t source_hash, bool known_flow, base::Tick now);

@@ -49,6 +49,8 @@ struct alignas(base::kCacheLine) Backend {
   bool healthy : 1 = false;
   bool serves_tcp_flows : 1 = false;  // may go on with TCP flows it has
   bool serves_udp_flows : 1 = false;
+  bool routed : 1 = false;      // egress_port has a gateway of the family
+  bool on_segment : 1 = false;  // of l2_port, and asked for: some l2 service sends to it
 
   [[nodiscard]] net::IpAddress address() const;
 };
@@ -74,6 +76,11 @@ struct Service {
   bool gue_checksum = true;         // GUE over IPv6: UDP checksum computed, else zero
   uint16_t tcp_idle_timeout = 900;  // ticks, <= kMaxIdleTimeout
   uint16_t udp_idle_timeout = 30;
+  // Whether packets of the service can get to a backend: a flow may know one of a former pool.
+  [[nodiscard]] bool Reaches(const Backend& backend) const {
+    return encapsulation == Encapsulation::kL2 ? backend.on_segment : backend.routed;
+  }
+
   const AddressSet* denied = nullptr;         // sources; null: none. Owned by the table
   const OuterSource* outer_source = nullptr;  // null: the port's address. Owned by the table
 };
@@ -144,6 +151,13 @@ class ServiceTable {
                          [](const AtAddress& a, const AtAddress& b) { return a.first < b.first; });
     for (auto it = range.first; it != range.second; ++it) visit(backends_[it->second]);
   }
+  // True for the network and broadcast addresses of our ports' own networks: nobody sends from
+  // them.
+  [[nodiscard]] bool IsBroadcast(const net::IpAddress& address) const {
+    return broadcasts_.Contains(address);
+  }
+  // Largest IP packet that the port sends, bytes.
+  [[nodiscard]] uint16_t port_mtu(uint8_t port) const { return port_mtus_[port]; }
   // The backends that l2 services send to, in order of address.
   [[nodiscard]] std::span<const WatchedNeighbor> watched_neighbors() const { return watched_; }
 
@@ -174,6 +188,8 @@ class ServiceTable {
   HashKey key_;
   uint64_t generation_;
   AddressSet own_addresses_;
+  AddressSet broadcasts_;
+  std::vector<uint16_t> port_mtus_;
   std::vector<Pool> pools_;
   std::vector<Backend> backends_;  // by BackendId; [0] serves nothing
   std::vector<AtAddress> by_address_;

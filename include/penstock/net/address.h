@@ -65,6 +65,9 @@ struct IpPrefix {
   // "ADDRESS/LENGTH", or "ADDRESS" alone for the full length; nullopt otherwise.
   [[nodiscard]] static std::optional<IpPrefix> Parse(std::string_view text);
   [[nodiscard]] bool Contains(const IpAddress& other) const;
+  // With all host bits 0, and with all of them 1. REQUIRES: length fits the family.
+  [[nodiscard]] IpAddress First() const;
+  [[nodiscard]] IpAddress Last() const;
   [[nodiscard]] std::string ToString() const;
 
   friend auto operator<=>(const IpPrefix&, const IpPrefix&) = default;
