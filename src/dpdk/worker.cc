@@ -8,6 +8,7 @@
 #include <thread>
 #include <utility>
 
+#include "dpdk/buffer.h"
 #include "penstock/base/clock.h"
 
 namespace penstock::dpdk {
@@ -21,34 +22,6 @@ constexpr nanoseconds kSweepTime = std::chrono::seconds(1);
 // After a pause the sweep does not make up for more than this in one go: packets wait for it.
 constexpr nanoseconds kMaxSweepDebt = std::chrono::milliseconds(2);
 constexpr uint64_t kMillion = 1'000'000;
-
-void FillFromBuffer(const rte_mbuf& buffer, lb::PacketBurst& burst, std::size_t i) {
-  burst.data[i] = rte_pktmbuf_mtod(&buffer, uint8_t*);
-  burst.length[i] = buffer.data_len;
-  burst.headroom[i] = buffer.data_off;
-  burst.tailroom[i] = rte_pktmbuf_tailroom(&buffer);
-  const bool whole = buffer.nb_segs == 1 && buffer.pkt_len == buffer.data_len;
-  const bool shared = rte_mbuf_refcnt_read(&buffer) != 1 || !RTE_MBUF_DIRECT(&buffer);
-  const bool verified =
-      (buffer.ol_flags & RTE_MBUF_F_RX_IP_CKSUM_MASK) == RTE_MBUF_F_RX_IP_CKSUM_GOOD;
-  burst.flags[i] =
-      static_cast<uint8_t>((whole ? 0 : lb::kMultiSegment) | (shared ? lb::kSharedBuffer : 0) |
-                           (verified ? lb::kChecksumVerified : 0));
-}
-
-// What the receive side noted about the packet does not hold for the one that leaves, and some of
-// it would be read as a request to the transmitting device.
-void WriteToBuffer(const lb::PacketBurst& burst, std::size_t i, rte_mbuf& buffer) {
-  buffer.data_off =
-      static_cast<uint16_t>(burst.data[i] - static_cast<const uint8_t*>(buffer.buf_addr));
-  buffer.data_len = burst.length[i];
-  buffer.pkt_len = burst.length[i];
-  buffer.ol_flags &= RTE_MBUF_F_INDIRECT | RTE_MBUF_F_EXTERNAL;
-  buffer.tx_offload = 0;
-  buffer.packet_type = 0;
-  buffer.vlan_tci = 0;
-  buffer.vlan_tci_outer = 0;
-}
 
 }  // namespace
 
