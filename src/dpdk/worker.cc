@@ -156,10 +156,7 @@ void Worker::Housekeep(const lb::ForwardContext& context, nanoseconds now) {
   progress_.heartbeat.Set(static_cast<uint64_t>(now.count()));
 }
 
-// Ticks are seconds, and so is the rhythm of solicitations.
 void Worker::Solicit(const lb::ForwardContext& context) {
-  if (solicited_ == context.now + 1) return;
-  solicited_ = context.now + 1;
   neighbors_.DueSolicitations(context.now, context.services.watched_neighbors(),
                               [this](const lb::Solicitation& due) { SendOwn(due); });
 }

@@ -93,7 +93,6 @@ class Worker {
   Fragments fragments_;
   Buffers buffers_{};
   std::chrono::nanoseconds housekept_{0};
-  base::Tick solicited_ = 0;
   base::Tick busy_second_ = 0;
   uint64_t iterations_ = 0;
   uint64_t busy_iterations_ = 0;

@@ -155,7 +155,9 @@ void Neighbors::DueSolicitations(base::Tick now, WatchedNeighbors watched,
       send(Ask(static_cast<uint8_t>(i), gateway->ask_from, gateway->address, gateway->state));
     }
   }
-  for (const WatchedNeighbor& one : watched) {
+  for (std::size_t n = std::min(kWatchedAtOnce, watched.size()); n > 0; --n) {
+    if (next_watched_ >= watched.size()) next_watched_ = 0;  // also after a smaller generation
+    const WatchedNeighbor& one = watched[next_watched_++];
     if (one.state->IsDue(now)) send(Ask(one.port, one.ask_from, one.address, *one.state));
   }
 }

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+#include <string>
+
 #include "tests/lb/fixture.h"
 #include "tests/support/icmp.h"
 
@@ -232,6 +235,28 @@ TEST_F(TooBig, FlowsLeaveBackendsThatTheServiceNoLongerReaches) {
   services_->watched_neighbors()[0].state->Learn({{2, 0, 0, 0, 0, 0x20}}, now_);
   EXPECT_EQ(Send(flow).verdict, Verdict::kForward);
   EXPECT_EQ(Events(FlowEvent::kRepicked), 1U);
+}
+
+// Many silent backends are asked for a few at a time, all of them within a second.
+TEST_F(TooBig, L2BackendsAreAskedForAFewAtATime) {
+  web_.members.clear();
+  for (int n = 10; n < 210; ++n) {
+    web_.members.push_back({.address = testing::Ip("10.2.1." + std::to_string(n))});
+  }
+  AddService(Encapsulation::kL2, true, 0, 2000);
+  std::set<uint32_t> asked;
+  std::size_t calls = 0;
+  for (; asked.size() < 200 && calls < 1000; ++calls) {
+    std::size_t at_once = 0;
+    neighbors_.DueSolicitations(now_, services_->watched_neighbors(), [&](const Solicitation& s) {
+      ++at_once;
+      const auto arp = net::Load<net::ArpPacket>(s.frame.data() + 14);
+      EXPECT_TRUE(asked.insert(arp.target_ip.value()).second);
+    });
+    EXPECT_LE(at_once, Neighbors::kWatchedAtOnce);
+  }
+  EXPECT_EQ(asked.size(), 200U);
+  EXPECT_EQ(calls, 7U);
 }
 
 // l2: the packet unchanged, to the backend's own MAC address, which is asked for.

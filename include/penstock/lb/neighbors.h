@@ -42,6 +42,8 @@ using WatchedNeighbors = std::span<const WatchedNeighbor>;
 // Thread safety: everything from any worker, but DueSolicitations from one thread.
 class Neighbors {
  public:
+  static constexpr std::size_t kWatchedAtOnce = 32;
+
   explicit Neighbors(std::vector<PortIdentity> ports);
   ~Neighbors();
   Neighbors(const Neighbors&) = delete;
@@ -75,8 +77,10 @@ class Neighbors {
   [[nodiscard]] static bool IsNeighborDiscovery(std::span<const uint8_t> packet,
                                                 std::size_t l4_offset);
 
-  // Hands out the requests that are due at `now`: broadcast or multicast each second while a
-  // neighbor is unknown, unicast now and then while it is known. No allocation.
+  // Hands out requests that are due at `now`: broadcast or multicast each second while a neighbor
+  // is unknown, unicast now and then while it is known. To be called about each millisecond: looks
+  // at the gateways and at the next kWatchedAtOnce of `watched`, so that many silent backends do
+  // not keep a worker from its packets. No allocation.
   void DueSolicitations(base::Tick now, WatchedNeighbors watched,
                         const std::function<void(const Solicitation&)>& send);
 
@@ -103,6 +107,7 @@ class Neighbors {
                                  const net::IpAddress& address, const Neighbor& state) const;
 
   std::vector<Port> ports_;
+  std::size_t next_watched_ = 0;  // the asker's own
 };
 
 }  // namespace penstock::lb
