@@ -19,23 +19,10 @@ int Version(net::Family family) {
   return family == net::Family::kIpv4 ? 4 : 6;
 }
 
-// Whether wrapped packets of this family can leave through the port: they need an outer source and
-// a next hop.
-bool Carries(const PortConfig& port, net::Family family) {
-  const bool source =
-      std::any_of(port.addresses.begin(), port.addresses.end(),
-                  [&](const net::IpPrefix& prefix) { return prefix.address.family == family; });
-  const bool hop =
-      port.gateway_mac.has_value() ||
-      std::any_of(port.gateways.begin(), port.gateways.end(),
-                  [&](const net::IpAddress& gateway) { return gateway.family == family; });
-  return source && hop;
-}
-
-bool AnyCarries(const HostConfig& host, net::Family family) {
+bool AnyReaches(const HostConfig& host, net::Family family) {
   const auto& ports = host.dataplane.ports;
   return std::any_of(ports.begin(), ports.end(),
-                     [&](const PortConfig& port) { return Carries(port, family); });
+                     [&](const PortConfig& port) { return Reaches(port, family); });
 }
 
 PrefixIndex IndexSegments(const HostConfig& host) {
@@ -62,8 +49,8 @@ class AgainstHost {
         own_(IndexHost(host)),
         segments_(IndexSegments(host)),
         overheads_(config),
-        carries_v4_(AnyCarries(host, net::Family::kIpv4)),
-        carries_v6_(AnyCarries(host, net::Family::kIpv6)) {}
+        reaches_v4_(AnyReaches(host, net::Family::kIpv4)),
+        reaches_v6_(AnyReaches(host, net::Family::kIpv6)) {}
 
   Violations Run() {
     const std::vector<PoolUse> uses = UsesOfPools();
@@ -122,7 +109,7 @@ class AgainstHost {
                     " is outside the prefixes of this host's port addresses, so service ",
                     use.l2->name, " cannot reach it with encapsulation l2");
     }
-    if (!use.routed || (address.IsV4() ? carries_v4_ : carries_v6_)) return std::nullopt;
+    if (!use.routed || (address.IsV4() ? reaches_v4_ : reaches_v6_)) return std::nullopt;
     return Concat("no port of this host has an IPv", Version(address.family),
                   " address and a gateway, so the backend cannot be reached");
   }
@@ -167,12 +154,23 @@ class AgainstHost {
   const AddressIndex own_;
   const PrefixIndex segments_;
   const Overheads overheads_;
-  const bool carries_v4_;
-  const bool carries_v6_;
+  const bool reaches_v4_;
+  const bool reaches_v6_;
   Violations violations_;
 };
 
 }  // namespace
+
+bool Reaches(const PortConfig& port, net::Family family) {
+  const bool source =
+      std::any_of(port.addresses.begin(), port.addresses.end(),
+                  [&](const net::IpPrefix& prefix) { return prefix.address.family == family; });
+  const bool hop =
+      port.gateway_mac.has_value() ||
+      std::any_of(port.gateways.begin(), port.gateways.end(),
+                  [&](const net::IpAddress& gateway) { return gateway.family == family; });
+  return source && hop;
+}
 
 Violations ValidateAgainstHost(const ServicesConfig& config, const HostConfig& host) {
   return AgainstHost(config, host).Run();

@@ -58,21 +58,10 @@ uint16_t ToTicks(std::chrono::seconds timeout) {
 }
 
 lb::EgressPort ToEgress(const config::PortConfig& port) {
-  lb::EgressPort egress{.mtu = port.mtu};
-  bool has_v4 = false;
-  bool has_v6 = false;
-  for (const net::IpPrefix& own : port.addresses) {
-    egress.addresses.push_back(own);
-    (own.address.IsV4() ? has_v4 : has_v6) = true;
-  }
-  const auto has_gateway = [&port](bool v4) {
-    return port.gateway_mac.has_value() ||
-           std::ranges::any_of(port.gateways,
-                               [v4](const net::IpAddress& next) { return next.IsV4() == v4; });
-  };
-  egress.reaches_v4 = has_v4 && has_gateway(true);
-  egress.reaches_v6 = has_v6 && has_gateway(false);
-  return egress;
+  return {.addresses = port.addresses,
+          .reaches_v4 = config::Reaches(port, net::Family::kIpv4),
+          .reaches_v6 = config::Reaches(port, net::Family::kIpv6),
+          .mtu = port.mtu};
 }
 
 lb::ServiceTableSpec::PoolSpec ToPoolSpec(std::shared_ptr<const lb::PoolTable> table,

@@ -1,4 +1,5 @@
 #include "lb/martian.h"
+#include "lb/packet_key.h"
 #include "lb/stages.h"
 #include "penstock/lb/pipeline.h"
 
@@ -11,8 +12,7 @@ bool IsTunnel(const Key& key, bool by_exact_port) {
   if (protocol == net::kProtocolUdp) {
     return key.destination_port.value() == net::kGuePort && !by_exact_port;
   }
-  return protocol == net::kProtocolIpv4 || protocol == net::kProtocolIpv6 ||
-         protocol == net::kProtocolGre;
+  return net::IsTunnelProtocol(protocol);
 }
 
 // The service of a packet, or why there is none.
@@ -33,13 +33,6 @@ template <typename Key>
 Verdict FindQuotedService(const ForwardContext& context, const Key& key, const Service*& service) {
   service = context.services.Find(key).service;
   return service == nullptr ? Verdict::kDropIcmpNoService : Verdict::kForward;
-}
-
-net::IpAddress SourceOf(const FlowKey4& key) {
-  return net::IpAddress::V4(base::be32_t::FromRaw(key.source));
-}
-net::IpAddress SourceOf(const FlowKey6& key) {
-  return net::IpAddress::V6(key.source);
 }
 
 template <typename Key>

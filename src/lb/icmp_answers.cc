@@ -1,10 +1,10 @@
 #include "lb/icmp_answers.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <string_view>
 
 #include "lb/link.h"
+#include "lb/packet_key.h"
 #include "penstock/net/checksum.h"
 
 namespace penstock::lb {
@@ -109,14 +109,12 @@ bool IcmpChecksumHolds(const PacketBurst& burst, std::size_t i) {
 
 Verdict MayAnswer(const ForwardContext& context, const PacketBurst& burst, std::size_t i,
                   Verdict limited) {
-  // One IPv6 host has a /64 of addresses to send from.
-  const bool v4 = burst.view[i].family == net::Family::kIpv4;
-  const uint8_t* source =
-      IpOf(burst, i) + (v4 ? offsetof(net::Ipv4Header, source) : offsetof(net::Ipv6Header, source));
+  const net::IpAddress source = PacketSource(burst, i);
   // RFC 1122 section 3.2.2: nothing is sent to what may be many.
-  const auto address = v4 ? net::IpAddress::V4(net::Load<base::be32_t>(source)) : net::IpAddress{};
-  if (v4 && context.services.IsBroadcast(address)) return Verdict::kDropMartianSource;
-  const std::string_view bytes(reinterpret_cast<const char*>(source), v4 ? 4 : 8);
+  if (context.services.IsBroadcast(source)) return Verdict::kDropMartianSource;
+  // One IPv6 host has a /64 of addresses to send from.
+  const std::string_view bytes(reinterpret_cast<const char*>(source.bytes.data()),
+                               source.IsV4() ? 4 : 8);
   const uint64_t hash = HashBytes(bytes, /*salt=*/0, context.services.key());
   const bool known = (burst.flags[i] & kKnownFlow) != 0;
   return context.icmp.Allow(hash, known, context.now) ? Verdict::kForward : limited;

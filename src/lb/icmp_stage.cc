@@ -38,8 +38,7 @@ uint32_t MtuOf(net::Family family, const net::IcmpHeader& icmp) {
 // What we send to backends: IP-in-IP, GRE, GUE.
 bool IsTunnel(const net::Quote& quote) {
   if (quote.protocol == net::kProtocolUdp) return quote.destination_port.value() == net::kGuePort;
-  return quote.protocol == net::kProtocolIpv4 || quote.protocol == net::kProtocolIpv6 ||
-         quote.protocol == net::kProtocolGre;
+  return net::IsTunnelProtocol(quote.protocol);
 }
 
 void SetKey(const net::Quote& quote, FlowKey& key) {
@@ -84,13 +83,6 @@ class IcmpMessage {
     if (IsError(family_, icmp_.type)) return FollowQuote(DestinationOf(key));
     if (IsEchoRequest(family_, icmp_)) return Echo(*vip);
     return Verdict::kDropIcmpType;
-  }
-
-  static net::IpAddress DestinationOf(const FlowKey4& key) {
-    return net::IpAddress::V4(base::be32_t::FromRaw(key.destination));
-  }
-  static net::IpAddress DestinationOf(const FlowKey6& key) {
-    return net::IpAddress::V6(key.destination);
   }
 
   [[nodiscard]] std::span<const uint8_t> Message() const { return IcmpMessageOf(burst_, i_); }

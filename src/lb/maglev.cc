@@ -82,13 +82,4 @@ std::vector<MemberIndex> BuildMaglev(std::span<const MaglevEntry> entries, uint3
   return table;
 }
 
-bool IsPrime(uint32_t n) {
-  if (n < 4) return n >= 2;
-  if (n % 2 == 0) return false;
-  for (uint32_t d = 3; static_cast<uint64_t>(d) * d <= n; d += 2) {
-    if (n % d == 0) return false;
-  }
-  return true;
-}
-
 }  // namespace penstock::lb

@@ -13,22 +13,6 @@
 
 namespace penstock::lb {
 
-// Bytes in front of the inner packet.
-[[nodiscard]] constexpr std::size_t Overhead(Encapsulation encapsulation, net::Family outer) {
-  const std::size_t ip = outer == net::Family::kIpv4 ? net::kIpv4Size : net::kIpv6Size;
-  switch (encapsulation) {
-    case Encapsulation::kIpip:
-      return ip;
-    case Encapsulation::kGre:
-      return ip + sizeof(net::GreHeader);
-    case Encapsulation::kGue:
-      return ip + sizeof(net::UdpHeader) + sizeof(net::GueHeader);
-    case Encapsulation::kL2:
-      return 0;
-  }
-  return 0;
-}
-
 // What an outer header takes over from the inside.
 struct Inner {
   std::span<uint8_t> packet;

@@ -1,4 +1,4 @@
-// The flow key that stands in a packet's headers.
+// The flow key that stands in a packet's headers, and the addresses in both.
 
 #ifndef PENSTOCK_LB_PACKET_KEY_H_
 #define PENSTOCK_LB_PACKET_KEY_H_
@@ -27,6 +27,29 @@ inline void FillKey(const uint8_t* l3, const net::PacketView& view, FlowKey& key
             .source_port = view.source_port,
             .destination_port = view.destination_port,
             .service = ServiceAndProtocol::Of(kNoId, view.protocol)};
+}
+
+// A key's addresses.
+[[nodiscard]] inline net::IpAddress SourceOf(const FlowKey4& key) {
+  return net::IpAddress::V4(base::be32_t::FromRaw(key.source));
+}
+[[nodiscard]] inline net::IpAddress SourceOf(const FlowKey6& key) {
+  return net::IpAddress::V6(key.source);
+}
+[[nodiscard]] inline net::IpAddress DestinationOf(const FlowKey4& key) {
+  return net::IpAddress::V4(base::be32_t::FromRaw(key.destination));
+}
+[[nodiscard]] inline net::IpAddress DestinationOf(const FlowKey6& key) {
+  return net::IpAddress::V6(key.destination);
+}
+
+// The packet's own source: of ICMP about a flow, that is not the key's.
+[[nodiscard]] inline net::IpAddress PacketSource(const PacketBurst& burst, std::size_t i) {
+  const uint8_t* ip = burst.data[i] + burst.view[i].l3_offset;
+  if (burst.view[i].family == net::Family::kIpv4) {
+    return net::IpAddress::V4(net::Load<net::Ipv4Header>(ip).source);
+  }
+  return net::IpAddress::V6(net::Load<net::Ipv6Header>(ip).source);
 }
 
 }  // namespace penstock::lb

@@ -1,19 +1,11 @@
 #include "lb/flow_judge.h"
 #include "lb/flow_rules.h"
+#include "lb/packet_key.h"
 #include "lb/stages.h"
 #include "penstock/lb/pipeline.h"
 
 namespace penstock::lb {
 namespace {
-
-// The packet's own source: of ICMP about a flow, that is not the key's.
-net::IpAddress PacketSource(const PacketBurst& burst, std::size_t i) {
-  const uint8_t* ip = burst.data[i] + burst.view[i].l3_offset;
-  if (burst.view[i].family == net::Family::kIpv4) {
-    return net::IpAddress::V4(net::Load<net::Ipv4Header>(ip).source);
-  }
-  return net::IpAddress::V6(net::Load<net::Ipv6Header>(ip).source);
-}
 
 // Chooses the backend of one packet and keeps the flow table's books.
 template <typename Key>

@@ -115,13 +115,15 @@ net::IpAddress Backend::address() const {
   return net::IpAddress::V6(net::Load<net::Ipv6Header>(outer.data()).destination);
 }
 
-ServiceTable::ServiceTable(ServiceTableSpec spec)
+ServiceTable::ServiceTable(ServiceTableSpec spec) : ServiceTable(spec, VipEntries(spec)) {}
+
+ServiceTable::ServiceTable(ServiceTableSpec spec, const std::vector<VipEntry>& vips)
     : key_(spec.key),
       generation_(spec.generation),
       own_addresses_(OwnAddresses(spec)),
       broadcasts_(Broadcasts(spec.ports)),
-      vips4_(VipEntries(spec), spec.key),
-      vips6_(VipEntries(spec), spec.key),
+      vips4_(vips, spec.key),
+      vips6_(vips, spec.key),
       keep_alive_(std::move(spec.keep_alive)) {
   for (const EgressPort& port : spec.ports) port_mtus_.push_back(port.mtu);
   BackendId last = kNoId;

@@ -180,6 +180,14 @@ TEST(Convert, TooManyBackends) {
               ElementsAre(Violation{"pools[0].backends", "65535 backends are more than 65534"}));
 }
 
+// H03: sizes that are no primes are recognised.
+TEST(Validate, H03_KnowsPrimes) {
+  for (const uint32_t p : {2U, 3U, 5U, 7U, 65537U, 655373U, 5000011U}) EXPECT_TRUE(IsPrime(p)) << p;
+  for (const uint32_t c : {0U, 1U, 4U, 9U, 65536U, 65535U, 5000000U, 66049U}) {
+    EXPECT_FALSE(IsPrime(c)) << c;
+  }
+}
+
 TEST(Convert, Prime) {
   EXPECT_FALSE(IsPrime(0));
   EXPECT_FALSE(IsPrime(1));

@@ -86,13 +86,5 @@ TEST(Maglev, AsManyBackendsAsSlots) {
   EXPECT_EQ(*std::max_element(counts.begin(), counts.end()), 1U);
 }
 
-// H03: sizes that are no primes are recognised.
-TEST(Maglev, H03_KnowsPrimes) {
-  for (const uint32_t p : {2U, 3U, 5U, 7U, 65537U, 655373U, 5000011U}) EXPECT_TRUE(IsPrime(p)) << p;
-  for (const uint32_t c : {0U, 1U, 4U, 9U, 65536U, 65535U, 5000000U, 66049U}) {
-    EXPECT_FALSE(IsPrime(c)) << c;
-  }
-}
-
 }  // namespace
 }  // namespace penstock::lb

@@ -47,6 +47,10 @@ class EchoPolicies {
   std::map<net::IpPrefix, IcmpEcho> by_prefix_;
 };
 
+// Whether wrapped packets of this family can leave through the port: they need an outer source and
+// a next hop.
+[[nodiscard]] bool Reaches(const PortConfig& port, net::Family family);
+
 // Bytes that wrapping adds to a packet for a backend of this family.
 [[nodiscard]] constexpr int OverheadOf(Encapsulation encapsulation, net::Family backend) {
   const int header = backend == net::Family::kIpv4 ? 20 : 40;

@@ -35,9 +35,6 @@ struct MaglevEntry {
 [[nodiscard]] std::vector<MemberIndex> BuildMaglev(std::span<const MaglevEntry> entries,
                                                    uint32_t table_size);
 
-// True for primes; trial division, for values up to kMaxTableSize.
-[[nodiscard]] bool IsPrime(uint32_t n);
-
 }  // namespace penstock::lb
 
 #endif  // PENSTOCK_LB_MAGLEV_H_

@@ -59,6 +59,22 @@ static_assert(sizeof(Backend) == base::kCacheLine);
 // How packets reach the backend.
 enum class Encapsulation : uint8_t { kIpip, kGre, kGue, kL2 };
 
+// Bytes that it puts in front of the inner packet. `outer`: the backend's family.
+[[nodiscard]] constexpr std::size_t Overhead(Encapsulation encapsulation, net::Family outer) {
+  const std::size_t ip = outer == net::Family::kIpv4 ? net::kIpv4Size : net::kIpv6Size;
+  switch (encapsulation) {
+    case Encapsulation::kIpip:
+      return ip;
+    case Encapsulation::kGre:
+      return ip + sizeof(net::GreHeader);
+    case Encapsulation::kGue:
+      return ip + sizeof(net::UdpHeader) + sizeof(net::GueHeader);
+    case Encapsulation::kL2:
+      return 0;
+  }
+  return 0;
+}
+
 // Where outer headers come from instead of the port's address: each flow has its own source, for
 // fabrics that spread by outer addresses only.
 struct OuterSource {
@@ -176,6 +192,7 @@ class ServiceTable {
  private:
   using AtAddress = std::pair<net::IpAddress, BackendId>;
 
+  ServiceTable(ServiceTableSpec spec, const std::vector<VipEntry>& vips);
   void AddBackends(const ServiceTableSpec::PoolSpec& pool, std::span<const EgressPort> ports);
   void AddServices(const ServiceTableSpec& spec);
   void WatchL2Backends(std::span<const EgressPort> ports);

@@ -33,6 +33,11 @@ inline constexpr uint8_t kProtocolIcmpv6 = 58;
 inline constexpr uint8_t kProtocolNoNextHeader = 59;
 inline constexpr uint8_t kProtocolDestinationOptions = 60;
 
+// What tunnel packets carry, GUE aside, which is UDP.
+[[nodiscard]] constexpr bool IsTunnelProtocol(uint8_t protocol) {
+  return protocol == kProtocolIpv4 || protocol == kProtocolIpv6 || protocol == kProtocolGre;
+}
+
 inline constexpr uint8_t kTcpFin = 0x01;
 inline constexpr uint8_t kTcpSyn = 0x02;
 inline constexpr uint8_t kTcpRst = 0x04;
