@@ -6,13 +6,10 @@
 namespace penstock::net {
 namespace {
 
-// RFC 792: "Internet Header + 64 bits of Original Data Datagram".
-constexpr std::size_t kPromisedTransport = 8;
-
 QuoteStatus ReadPorts(Cursor& cursor, Quote& quote) {
   if (quote.protocol != kProtocolTcp && quote.protocol != kProtocolUdp) return QuoteStatus::kNoFlow;
-  if (cursor.remaining() < kPromisedTransport) return QuoteStatus::kMalformed;
-  // Both transports begin with their ports.
+  // Both transports begin with their ports. The 8 bytes of this header are what RFC 792 promises:
+  // "Internet Header + 64 bits of Original Data Datagram".
   UdpHeader ports;
   if (!cursor.Peek(ports)) return QuoteStatus::kMalformed;
   quote.source_port = ports.source_port;

@@ -96,6 +96,16 @@ TEST_F(Icmp, I02_ErrorsFollowEntryAndTableLikeTheFlow) {
   EXPECT_NE(BackendOf(Flow(78)), kept);  // a new SYN, the old packet is 22 s ago
 }
 
+// RFC 2003 section 3.2, for ICMP as well: also when an entry says whose the flow is.
+TEST_F(Icmp, ErrorsFromTheFlowsOwnBackendAreNotSentToIt) {
+  const net::IpAddress backend = BackendOf(Flow(79));
+  IcmpSpec error = ErrorAbout(Flow(79), 28);
+  error.source = backend.ToString();
+  EXPECT_EQ(VerdictOf(error), Verdict::kDropLoop);
+  error.source = "10.2.1.2";
+  EXPECT_EQ(VerdictOf(error), Verdict::kDropLoop);
+}
+
 TEST_F(Icmp, I01_SevenBytesOfTransportAreTooFew) {
   EXPECT_EQ(VerdictOf(ErrorAbout(Flow(1), 27)), Verdict::kDropIcmpMalformed);
   EXPECT_EQ(VerdictOf(ErrorAbout(Flow(1), 28)), Verdict::kForward);

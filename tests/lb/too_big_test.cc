@@ -88,6 +88,15 @@ TEST_F(TooBig, E01_MtuLeavesRoomForTheOuterHeaders) {
   }
 }
 
+// RFC 8200 section 5: no host believes less, and no network carries less.
+TEST_F(TooBig, NoIpv6ClientIsToldLessThan1280) {
+  mtu_ = 1300;
+  Rebuild();
+  const Outcome o = Send(Packet(1300, false));
+  ASSERT_EQ(o.verdict, Verdict::kAnswerTooBig);
+  EXPECT_EQ(MtuOf(o, false), 1280U);
+}
+
 TEST_F(TooBig, AnswerIsWellFormedAndQuotesTheClientsPacket) {
   const PacketSpec spec = Packet(1500, true);
   const Outcome o = Send(spec);
@@ -235,6 +244,18 @@ TEST_F(TooBig, FlowsLeaveBackendsThatTheServiceNoLongerReaches) {
   services_->watched_neighbors()[0].state->Learn({{2, 0, 0, 0, 0, 0x20}}, now_);
   EXPECT_EQ(Send(flow).verdict, Verdict::kForward);
   EXPECT_EQ(Events(FlowEvent::kRepicked), 1U);
+  // Expect: the sweep forgets such entries without a packet, too.
+  web6_.members = {{.address = testing::Ip("10.2.1.21")}};
+  more_services_.back().service.encapsulation = Encapsulation::kIpip;
+  Rebuild();
+  Send(flow);
+  ASSERT_EQ(flows_->v4().size(), 1U);
+  web6_.members.push_back({.address = testing::Ip("10.3.1.9")});
+  more_services_.back().service.pool = 0;
+  more_services_.back().service.encapsulation = Encapsulation::kL2;
+  Rebuild();
+  SweepFlows(Context(), flows_->v4().bucket_count());
+  EXPECT_EQ(flows_->v4().size(), 0U);
 }
 
 // Many silent backends are asked for a few at a time, all of them within a second.
@@ -257,6 +278,17 @@ TEST_F(TooBig, L2BackendsAreAskedForAFewAtATime) {
   }
   EXPECT_EQ(asked.size(), 200U);
   EXPECT_EQ(calls, 7U);
+  // Expect: nobody a second time within the second, and everybody in the next one.
+  std::size_t again = 0;
+  const auto ask = [&] {
+    neighbors_.DueSolicitations(now_, services_->watched_neighbors(),
+                                [&](const Solicitation&) { ++again; });
+  };
+  for (int n = 0; n < 7; ++n) ask();
+  EXPECT_EQ(again, 0U);
+  ++now_;
+  for (int n = 0; n < 7; ++n) ask();
+  EXPECT_EQ(again, 200U);
 }
 
 // l2: the packet unchanged, to the backend's own MAC address, which is asked for.

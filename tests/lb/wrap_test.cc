@@ -180,6 +180,26 @@ TEST_F(Wrap, EntropyIsTheFlows) {
   EXPECT_GT(labels.size(), 990U);
 }
 
+// RFC 6437 section 2: label zero means none. One flow in a million has these bits of its hash zero.
+TEST_F(Wrap, NoFlowIsWithoutALabel) {
+  PacketSpec spec = To(110, true);
+  uint32_t client = 0x0A000000;  // 10/8
+  const auto label_bits = [&] {
+    FlowKey4 key;
+    key.source = base::be32_t(client).raw();
+    key.destination = testing::Ip(spec.destination).v4().raw();
+    key.source_port = base::be16_t(spec.source_port);
+    key.destination_port = base::be16_t(spec.destination_port);
+    key.service = ServiceAndProtocol::Of(kNoId, net::kProtocolTcp);
+    return HashFlow(key, services_->key()).bits >> 44;
+  };
+  while (label_bits() != 0) ++client;
+  spec.source = net::IpAddress::V4(base::be32_t(client)).ToString();
+  const Outcome o = Send(spec);
+  ASSERT_EQ(o.verdict, Verdict::kForward);
+  EXPECT_EQ(Unwrapper(o.frame).Unwrap().flow_label, 1U);
+}
+
 // The Toeplitz hash that network cards spread by (Microsoft's key and definition), over outer IPv4
 // source and destination.
 uint32_t Toeplitz(const std::array<uint8_t, 8>& input) {
