@@ -30,6 +30,9 @@ class PoolsValidator {
   void CheckPool(const Pool& pool, const std::string& path) {
     CheckName(pool.name, Below(path, "name"), pool_names_);
     CheckTableSize(pool, Below(path, "table_size"));
+    if (pool.transition < std::chrono::seconds{0} || pool.transition > kMaxTransition) {
+      Add(Below(path, "transition"), "is not in 0s..24h");
+    }
     if (pool.backends.size() > kMaxBackendsPerPool) {
       Add(Below(path, "backends"),
           Concat(pool.backends.size(), " backends are more than ", kMaxBackendsPerPool));

@@ -38,6 +38,11 @@ void CheckIdle(std::chrono::seconds timeout, std::size_t index, std::string_view
   violations.push_back({ServicePath(index, field), "is not in 1s..8h"});
 }
 
+void CheckRate(uint32_t rate, std::size_t index, std::string_view field, Violations& violations) {
+  if (rate <= kMaxRate) return;
+  violations.push_back({ServicePath(index, field), Concat(rate, " is not in 0..", kMaxRate)});
+}
+
 }  // namespace
 
 void CheckServices(const ServicesConfig& config, Violations& violations) {
@@ -58,6 +63,8 @@ void CheckServices(const ServicesConfig& config, Violations& violations) {
     }
     CheckIdle(service.idle_timeout.tcp, i, "idle_timeout.tcp", violations);
     CheckIdle(service.idle_timeout.udp, i, "idle_timeout.udp", violations);
+    CheckRate(service.rate_limit.per_source, i, "rate_limit.per_source", violations);
+    CheckRate(service.rate_limit.total, i, "rate_limit.total", violations);
   }
 }
 

@@ -117,6 +117,7 @@ Violations FromProto(const v1::HostConfig& message, HostConfig& config) {
   ReadDataplane(message.dataplane(), config.dataplane, violations);
   const auto& listen = message.control().listen();
   if (!listen.empty()) config.control.listen.assign(listen.begin(), listen.end());
+  config.control.state_dir = message.control().state_dir();
   config.services_file = message.services_file();
   ReadEnum(kLogLevels, message.log().level(), config.log.level);
   ReadEnum(kLogFormats, message.log().format(), config.log.format);
@@ -130,6 +131,9 @@ v1::HostConfig ToProto(const HostConfig& config) {
   WriteDataplane(config.dataplane, *message.mutable_dataplane());
   for (const std::string& address : config.control.listen) {
     message.mutable_control()->add_listen(address);
+  }
+  if (!config.control.state_dir.empty()) {
+    message.mutable_control()->set_state_dir(config.control.state_dir);
   }
   message.set_services_file(config.services_file);
   message.mutable_log()->set_level(WriteEnum(kLogLevels, config.log.level));

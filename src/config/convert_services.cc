@@ -51,11 +51,21 @@ PortRange ReadPorts(const v1::PortRange& range, const std::string& path, Violati
           .last = static_cast<uint16_t>(range.last())};
 }
 
-void ReadIdle(bool has, const google::protobuf::Duration& message, const std::string& path,
-              std::chrono::seconds& timeout, Violations& violations) {
-  if (has && !ReadWhole(message, timeout)) {
-    violations.push_back({path, "has to be a whole number of seconds, 1s to 8h"});
+// `range` is what Validate asks for.
+void ReadSeconds(bool has, const google::protobuf::Duration& message, const std::string& path,
+                 std::string_view range, std::chrono::seconds& seconds, Violations& violations) {
+  if (has && !ReadWhole(message, seconds)) {
+    violations.push_back({path, Concat("has to be a whole number of seconds, ", range)});
   }
+}
+
+void ReadIdle(const v1::IdleTimeout& message, const std::string& path, IdleTimeout& timeout,
+              Violations& violations) {
+  constexpr std::string_view kRange = "1s to 8h";
+  ReadSeconds(message.has_tcp(), message.tcp(), Below(path, "tcp"), kRange, timeout.tcp,
+              violations);
+  ReadSeconds(message.has_udp(), message.udp(), Below(path, "udp"), kRange, timeout.udp,
+              violations);
 }
 
 Backend ReadBackend(const v1::Backend& message, const std::string& path, Violations& violations) {
@@ -74,6 +84,8 @@ Pool ReadPool(const v1::Pool& message, const std::string& path, Violations& viol
   Pool pool;
   pool.name = message.name();
   if (message.has_table_size()) pool.table_size = message.table_size();
+  ReadSeconds(message.has_transition(), message.transition(), Below(path, "transition"),
+              "0s to 24h", pool.transition, violations);
   pool.backends.reserve(static_cast<std::size_t>(message.backends_size()));
   for (const v1::Backend& backend : message.backends()) {
     const std::string below = Item(Below(path, "backends"), pool.backends.size());
@@ -100,6 +112,8 @@ void ReadEnums(const v1::Service& message, Service& service) {
   ReadEnum(kEncapsulations, message.encapsulation(), service.encapsulation);
   ReadEnum(kHashKinds, message.hash(), service.hash);
   ReadEnum(kOnNoBackends, message.on_no_backend(), service.on_no_backend);
+  ReadEnum(kFragments, message.fragments(), service.fragments);
+  ReadEnum(kTrackings, message.tracking(), service.tracking);
   ReadEnum(kGueUdpChecksums, message.gue_udp_checksum(), service.gue_udp_checksum);
   IcmpEcho echo{};
   ReadEnum(kIcmpEchos, message.icmp_echo(), echo);
@@ -121,12 +135,9 @@ Service ReadService(const v1::Service& message, const std::string& path, Violati
   }
   service.pool = message.pool();
   ReadSources(message, path, service, violations);
-  const v1::IdleTimeout& idle = message.idle_timeout();
-  const std::string idle_path = Below(path, "idle_timeout");
-  ReadIdle(idle.has_tcp(), idle.tcp(), Below(idle_path, "tcp"), service.idle_timeout.tcp,
-           violations);
-  ReadIdle(idle.has_udp(), idle.udp(), Below(idle_path, "udp"), service.idle_timeout.udp,
-           violations);
+  ReadIdle(message.idle_timeout(), Below(path, "idle_timeout"), service.idle_timeout, violations);
+  service.rate_limit.per_source = message.rate_limit().per_source();
+  service.rate_limit.total = message.rate_limit().total();
   return service;
 }
 
@@ -187,6 +198,8 @@ v1::Service ToProto(const Service& service) {
   WriteDuration(service.idle_timeout.tcp, *message.mutable_idle_timeout()->mutable_tcp());
   WriteDuration(service.idle_timeout.udp, *message.mutable_idle_timeout()->mutable_udp());
   if (service.icmp_echo) message.set_icmp_echo(WriteEnum(kIcmpEchos, *service.icmp_echo));
+  message.set_fragments(WriteEnum(kFragments, service.fragments));
+  message.set_tracking(WriteEnum(kTrackings, service.tracking));
   if (service.outer_source_prefix) {
     message.set_outer_source_prefix(PrefixText(*service.outer_source_prefix));
   }
@@ -195,6 +208,8 @@ v1::Service ToProto(const Service& service) {
     message.set_gue_udp_checksum(WriteEnum(kGueUdpChecksums, service.gue_udp_checksum));
   }
   for (const net::IpPrefix& prefix : service.deny) message.add_deny(PrefixText(prefix));
+  message.mutable_rate_limit()->set_per_source(service.rate_limit.per_source);
+  message.mutable_rate_limit()->set_total(service.rate_limit.total);
   return message;
 }
 
@@ -205,6 +220,7 @@ v1::Config ToProto(const ServicesConfig& config) {
     v1::Pool* out = message.add_pools();
     out->set_name(pool.name);
     out->set_table_size(pool.table_size);
+    WriteDuration(pool.transition, *out->mutable_transition());
     for (const Backend& backend : pool.backends) *out->add_backends() = ToProto(backend);
   }
   for (const Service& service : config.services) *message.add_services() = ToProto(service);

@@ -35,6 +35,14 @@ inline constexpr EnumTable<v1::IcmpEcho, IcmpEcho, 3> kIcmpEchos{
      {v1::ICMP_ECHO_FORWARD, IcmpEcho::kForward},
      {v1::ICMP_ECHO_DROP, IcmpEcho::kDrop}}};
 
+inline constexpr EnumTable<v1::Fragments, Fragments, 2> kFragments{
+    {{v1::FRAGMENTS_STEER, Fragments::kSteer}, {v1::FRAGMENTS_DROP, Fragments::kDrop}}};
+
+inline constexpr EnumTable<v1::Tracking, Tracking, 3> kTrackings{
+    {{v1::TRACKING_FULL, Tracking::kFull},
+     {v1::TRACKING_TRANSITION_ONLY, Tracking::kTransitionOnly},
+     {v1::TRACKING_NONE, Tracking::kNone}}};
+
 inline constexpr EnumTable<v1::GueUdpChecksum, GueUdpChecksum, 2> kGueUdpChecksums{
     {{v1::GUE_UDP_CHECKSUM_COMPUTED, GueUdpChecksum::kComputed},
      {v1::GUE_UDP_CHECKSUM_ZERO, GueUdpChecksum::kZero}}};

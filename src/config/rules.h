@@ -15,9 +15,9 @@
 
 namespace penstock::config {
 
-// Names, table sizes, backends and their labels.
+// Names, table sizes, transitions, backends and their labels.
 void CheckPools(const ServicesConfig& config, Violations& violations);
-// Names, pools and timeouts of services, each by itself.
+// Names, pools, timeouts and rates of services, each by itself.
 void CheckServices(const ServicesConfig& config, Violations& violations);
 // Ranges that are none, and what two services of one prefix and protocol both claim.
 void CheckPorts(const ServicesConfig& config, Violations& violations);

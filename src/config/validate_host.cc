@@ -22,6 +22,8 @@ constexpr uint16_t kMaxVlan = 4094;  // IEEE 802.1Q: 4095 is reserved
 constexpr uint32_t kMaxIcmpRate = 1000000;
 constexpr std::chrono::milliseconds kMaxIdleSleep{10};
 constexpr std::size_t kMaxSocketPath = 107;  // sun_path holds 108 with the final zero
+// PATH_MAX is 4096, and the files in it have names.
+constexpr std::size_t kMaxStateDir = 4000;
 
 // What a device string opens: two packet sockets on one interface would each get every packet.
 // Other drivers may share an interface, by queues.
@@ -47,6 +49,7 @@ class HostValidator {
     if (ports.empty()) Add("dataplane.ports", "at least one is required");
     for (std::size_t i = 0; i < ports.size(); ++i) CheckPort(ports[i], Item("dataplane.ports", i));
     CheckListen();
+    CheckStateDir();
     return std::move(violations_);
   }
 
@@ -187,6 +190,17 @@ class HostValidator {
       return Concat("the path is longer than ", kMaxSocketPath, " bytes");
     }
     return std::nullopt;
+  }
+
+  void CheckStateDir() {
+    constexpr const char* kPath = "control.state_dir";
+    const std::string& folder = config_.control.state_dir;
+    if (folder.empty()) return;
+    if (folder[0] != '/') Add(kPath, Concat("is not an absolute path: ", QuoteShort(folder)));
+    if (folder.find('\0') != std::string::npos) Add(kPath, "holds a zero byte");
+    if (folder.size() > kMaxStateDir) {
+      Add(kPath, Concat("is longer than ", kMaxStateDir, " bytes"));
+    }
   }
 
   const HostConfig& config_;

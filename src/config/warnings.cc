@@ -37,6 +37,12 @@ void WarnAboutService(const Service& service, std::size_t index, const Overheads
     warnings.push_back({ServicePath(index, "gue_udp_checksum"),
                         "zero has no effect: the encapsulation is not gue"});
   }
+  const RateLimit& limit = service.rate_limit;
+  if (limit.total != 0 && limit.per_source > limit.total) {
+    warnings.push_back(
+        {ServicePath(index, "rate_limit.per_source"),
+         Concat(limit.per_source, " has no effect: it is above the total, ", limit.total)});
+  }
   if (!service.outer_source_prefix || !overheads.HasBackends(service)) return;
   const net::Family family = service.outer_source_prefix->address.family;
   if (overheads.HasBackends(service, family)) return;

@@ -28,7 +28,8 @@ TEST(ConfFiles, HostOfProduction) {
   EXPECT_EQ(loaded.value.dataplane.idle_sleep, defaults.dataplane.idle_sleep);
   EXPECT_EQ(loaded.value.dataplane.icmp_rate, defaults.dataplane.icmp_rate);
   EXPECT_EQ(loaded.value.dataplane.ports.at(0).vlan, PortConfig{}.vlan);
-  EXPECT_EQ(loaded.value.control, defaults.control);
+  EXPECT_EQ(loaded.value.control.listen, defaults.control.listen);
+  EXPECT_EQ(loaded.value.control.state_dir, "/var/lib/penstock");
   EXPECT_EQ(loaded.value.log, defaults.log);
   EXPECT_EQ(loaded.value.dataplane.ports.at(0).device, "0000:3b:00.0");
 }
@@ -38,6 +39,7 @@ TEST(ConfFiles, HostOfTheLab) {
   // Expect: no mistakes, no hugepages, a virtual device.
   EXPECT_THAT(loaded.errors, IsEmpty());
   EXPECT_FALSE(loaded.value.dataplane.memory.hugepages);
+  EXPECT_EQ(loaded.value.control.state_dir, "");
   EXPECT_EQ(loaded.value.dataplane.idle_sleep, std::chrono::microseconds(50));
   EXPECT_EQ(loaded.value.dataplane.ports.at(0).device, "net_af_packet0,iface=eth0");
 }
@@ -48,6 +50,11 @@ TEST(ConfFiles, Services) {
   EXPECT_THAT(loaded.errors, IsEmpty());
   EXPECT_THAT(Warnings(loaded.value), IsEmpty());
   EXPECT_EQ(loaded.value.services.size(), 3U);
+  // Expect: what the first pool and service say of these is what the others get without.
+  EXPECT_EQ(loaded.value.pools.at(0).transition, Pool{}.transition);
+  EXPECT_EQ(loaded.value.services.at(0).fragments, Service{}.fragments);
+  EXPECT_EQ(loaded.value.services.at(0).tracking, Service{}.tracking);
+  EXPECT_EQ(loaded.value.services.at(0).rate_limit, Service{}.rate_limit);
   for (const char* host : {"penstockd.yaml", "lab.yaml"}) {
     EXPECT_THAT(ValidateAgainstHost(loaded.value, LoadHostConfig(Conf(host)).value), IsEmpty());
   }

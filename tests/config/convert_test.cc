@@ -44,6 +44,7 @@ TEST(Convert, GoodOnes) {
 TEST(Convert, ThereAndBackAgain) {
   ServicesConfig config;
   ASSERT_THAT(FromProto(GoodConfig(), config), IsEmpty());
+  config.pools[0].transition = std::chrono::hours(24);
   config.pools[0].backends[0].state = AdminState::kDraining;
   config.pools[0].backends[0].labels = {{"rack", "r7"}};
   config.services[0].hash = HashKind::kSourceAddress;
@@ -54,6 +55,9 @@ TEST(Convert, ThereAndBackAgain) {
   config.services[0].outer_source_prefix = *net::IpPrefix::Parse("198.51.100.0/24");
   config.services[0].gue_udp_checksum = GueUdpChecksum::kZero;
   config.services[0].deny = {*net::IpPrefix::Parse("10.0.0.0/8")};
+  config.services[0].fragments = Fragments::kDrop;
+  config.services[0].tracking = Tracking::kNone;
+  config.services[0].rate_limit = {.per_source = 1, .total = kMaxRate};
   ServicesConfig again;
   EXPECT_THAT(FromProto(ToProto(config), again), IsEmpty());
   EXPECT_EQ(again, config);
@@ -78,10 +82,13 @@ TEST(Convert, HostThereAndBackAgain) {
                              .addresses = {*net::IpPrefix::Parse("192.0.2.2/24")},
                              .gateways = {*net::IpAddress::Parse("192.0.2.1")},
                              .gateway_mac = net::MacAddress::Parse("02:00:00:00:00:01")}};
+  config.control.state_dir = "/var/lib/penstock";
   config.log.level = LogLevel::kError;
   HostConfig again;
   EXPECT_THAT(FromProto(ToProto(config), again), IsEmpty());
   EXPECT_EQ(again, config);
+  // Expect: a folder that is not named is absent, not empty.
+  EXPECT_FALSE(ToProto(HostConfig{}).control().has_state_dir());
 }
 
 TEST(Convert, AddressesAsPeopleWriteThem) {
@@ -107,6 +114,28 @@ TEST(Convert, EveryWordOfEveryEnumeration) {
       EXPECT_EQ(again, config);
     }
   }
+}
+
+TEST(Convert, EveryWordForFragmentsAndTracking) {
+  v1::Config config = GoodConfig();
+  const auto read = [&] {
+    ServicesConfig result;
+    EXPECT_THAT(FromProto(config, result), IsEmpty());
+    return result.services.at(0);
+  };
+  v1::Service& service = *config.mutable_services(0);
+  EXPECT_EQ(read().fragments, Fragments::kSteer);
+  EXPECT_EQ(read().tracking, Tracking::kFull);
+  service.set_fragments(v1::FRAGMENTS_DROP);
+  service.set_tracking(v1::TRACKING_TRANSITION_ONLY);
+  EXPECT_EQ(read().fragments, Fragments::kDrop);
+  EXPECT_EQ(read().tracking, Tracking::kTransitionOnly);
+  service.set_fragments(v1::FRAGMENTS_STEER);
+  service.set_tracking(v1::TRACKING_NONE);
+  EXPECT_EQ(read().fragments, Fragments::kSteer);
+  EXPECT_EQ(read().tracking, Tracking::kNone);
+  service.set_tracking(v1::TRACKING_FULL);
+  EXPECT_EQ(read().tracking, Tracking::kFull);
 }
 
 TEST(Convert, WhatThisReleaseDoesNotKnow) {
@@ -152,6 +181,11 @@ TEST(Convert, DurationsOutOfShape) {
     EXPECT_THAT(Read(config),
                 ElementsAre(Violation{"services[0].idle_timeout.tcp",
                                       "has to be a whole number of seconds, 1s to 8h"}));
+    config.mutable_pools(0)->mutable_transition()->Swap(tcp);
+    config.mutable_services(0)->clear_idle_timeout();
+    EXPECT_THAT(Read(config),
+                ElementsAre(Violation{"pools[0].transition",
+                                      "has to be a whole number of seconds, 0s to 24h"}));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "penstock/config/load.h"
+#include "penstock/config/validate.h"
 
 namespace penstock::config {
 namespace {
@@ -47,7 +48,7 @@ TEST(HostFile, Values) {
                "  memory: {hugepages: false, megabytes: 64}\n"
                "  flow_table: {v4_entries_per_worker: 1024, v6_entries_per_worker: 134217728}\n"
                "  idle_sleep: 10ms\n"
-               "control: {listen: [\"unix:/tmp/a\", unix:/tmp/b]}\n"
+               "control: {listen: [\"unix:/tmp/a\", unix:/tmp/b], state_dir: /var/lib/penstock}\n"
                "services_file: /etc/penstock/services.yaml\n"
                "log: {level: warn, format: text}\n"),
       "h.yaml");
@@ -56,6 +57,7 @@ TEST(HostFile, Values) {
   EXPECT_FALSE(loaded.value.dataplane.memory.hugepages);
   EXPECT_EQ(loaded.value.dataplane.idle_sleep, std::chrono::milliseconds(10));
   EXPECT_THAT(loaded.value.control.listen, ElementsAre("unix:/tmp/a", "unix:/tmp/b"));
+  EXPECT_EQ(loaded.value.control.state_dir, "/var/lib/penstock");
   EXPECT_EQ(loaded.value.services_file, "/etc/penstock/services.yaml");
   EXPECT_EQ(loaded.value.log.level, LogLevel::kWarn);
 }
@@ -89,7 +91,7 @@ TEST(HostFile, EveryMistakeAtOnce) {
       gateways: [192.0.3.1]
       gateway_mac: "ff:ff:ff:ff:ff:ff"
     - {name: up, device: net_null0, mtu: 1279, gateway_mac: "1:2:3"}
-control: {listen: [127.0.0.1:7443, "unix:relative"], state_dir: /var/lib/penstock}
+control: {listen: [127.0.0.1:7443, "unix:relative"], state_dir: var/lib}
 log: {level: warning, format: json}
 )"),
       ElementsAre(
@@ -120,7 +122,7 @@ log: {level: warning, format: json}
           "02:00:00:00:00:01: \"1:2:3\"",
           "h.yaml:16:20 control.listen[0]: a TCP address is not yet supported: needs tls",
           "h.yaml:16:36 control.listen[1]: is not unix:/ABSOLUTE/PATH: \"unix:relative\"",
-          "h.yaml:16:54 control.state_dir: is not yet supported",
+          "h.yaml:16:65 control.state_dir: is not an absolute path: \"var/lib\"",
           "h.yaml:17:14 log.level: has to be one of trace, debug, info, warn, error, not "
           "\"warning\"",
           "h.yaml:17:31 log.format: json is not yet supported"));
@@ -188,6 +190,26 @@ TEST(HostFile, AddressesAndGateways) {
               ElementsAre("h.yaml:5:18 dataplane.ports[0].gateways[0]: 2001:db8::1 is outside the "
                           "prefixes of the port's addresses"));
   EXPECT_THAT(port("addresses: [192.0.2.2/24, 192.0.2.2/25, 224.0.0.1/24, \"::/64\"]").size(), 3U);
+}
+
+TEST(HostFile, StateDir) {
+  const auto folder = [](const std::string& value) {
+    return ParseHostConfig(WithPort("control: {state_dir: \"" + value + "\"}\n"), "h.yaml");
+  };
+  const std::string at = "h.yaml:3:22 control.state_dir: ";
+  EXPECT_EQ(ParseHostConfig(WithPort(""), "h.yaml").value.control.state_dir, "");
+  EXPECT_THAT(folder("").errors, IsEmpty());
+  EXPECT_EQ(folder("/").value.control.state_dir, "/");
+  EXPECT_THAT(folder("state").errors, ElementsAre(at + "is not an absolute path: \"state\""));
+  const std::string fits = "/" + std::string(3999, 'a');
+  EXPECT_THAT(folder(fits).errors, IsEmpty());
+  EXPECT_THAT(folder(fits + "a").errors, ElementsAre(at + "is longer than 4000 bytes"));
+  // Expect: no path that ends earlier for the kernel than for us, wherever it came from.
+  EXPECT_THAT(folder("/a\\0b").errors, ElementsAre(at + "holds a control character"));
+  HostConfig config = folder("/a").value;
+  EXPECT_THAT(Validate(config), IsEmpty());
+  config.control.state_dir = std::string("/a\0b", 4);
+  EXPECT_THAT(Validate(config), ElementsAre(Violation{"control.state_dir", "holds a zero byte"}));
 }
 
 TEST(HostFile, SocketPathThatDoesNotFit) {

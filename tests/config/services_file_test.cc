@@ -29,6 +29,7 @@ pools:
     backends:
       - {address: 10.0.0.1}
       - {address: "2001:DB8::1", weight: 0, name: b, labels: {rack: r7}, state: disabled}
+  - {name: spare, transition: 1h}
 services:
   - {name: a, address: 192.0.2.1/32, protocol: tcp, ports: [80, 443], pool: web}
   - name: b
@@ -44,6 +45,9 @@ services:
     outer_source_prefix: 198.51.100.0/25
     gue_udp_checksum: zero
     deny: ["2001:db8:bad::/48", "2001:db8::bad"]
+    fragments: drop
+    tracking: transition_only
+    rate_limit: {per_source: 5, total: 1000}
   - {name: c, address: 192.0.2.2, protocol: tcp, pool: web, outer_source_prefix: "", deny: []}
 )";
 
@@ -52,6 +56,8 @@ TEST(ServicesFile, PoolDefaultsAndValues) {
   EXPECT_THAT(loaded.errors, IsEmpty());
   const Pool& pool = loaded.value.pools.at(0);
   EXPECT_EQ(pool.table_size, 65537U);
+  EXPECT_EQ(pool.transition, std::chrono::minutes(5));
+  EXPECT_EQ(loaded.value.pools.at(1).transition, std::chrono::hours(1));
   EXPECT_EQ(pool.backends.at(0), (Backend{.address = *net::IpAddress::Parse("10.0.0.1")}));
   EXPECT_EQ(pool.backends.at(0).weight, 100U);
   // Expect: no state is not "active".
@@ -73,6 +79,9 @@ TEST(ServicesFile, ServiceDefaults) {
   EXPECT_THAT(defaults.deny, IsEmpty());
   EXPECT_EQ(defaults.hash, HashKind::kFiveTuple);
   EXPECT_EQ(defaults.idle_timeout, IdleTimeout{});
+  EXPECT_EQ(defaults.fragments, Fragments::kSteer);
+  EXPECT_EQ(defaults.tracking, Tracking::kFull);
+  EXPECT_EQ(defaults.rate_limit, (RateLimit{.per_source = 0, .total = 0}));
   // Expect: no ports is every port; an empty text is no prefix.
   EXPECT_THAT(loaded.value.services.at(2).ports, IsEmpty());
   EXPECT_EQ(loaded.value.services.at(2).outer_source_prefix, std::nullopt);
@@ -93,6 +102,9 @@ TEST(ServicesFile, ServiceValues) {
   EXPECT_EQ(service.icmp_echo, IcmpEcho::kForward);
   EXPECT_EQ(service.outer_source_prefix, *net::IpPrefix::Parse("198.51.100.0/25"));
   EXPECT_EQ(service.gue_udp_checksum, GueUdpChecksum::kZero);
+  EXPECT_EQ(service.fragments, Fragments::kDrop);
+  EXPECT_EQ(service.tracking, Tracking::kTransitionOnly);
+  EXPECT_EQ(service.rate_limit, (RateLimit{.per_source = 5, .total = 1000}));
   EXPECT_THAT(service.deny, ElementsAre(*net::IpPrefix::Parse("2001:db8:bad::/48"),
                                         *net::IpPrefix::Parse("2001:db8::bad")));
 }
@@ -199,6 +211,12 @@ TEST(ServicesFile, UnknownWords) {
   EXPECT_THAT(Errors(File("", "gue_udp_checksum: compute")),
               ElementsAre("s.yaml:4:92 services[0].gue_udp_checksum: has to be one of computed, "
                           "zero, not \"compute\"; did you mean \"computed\"?"));
+  EXPECT_THAT(Errors(File("", "fragments: steal")),
+              ElementsAre("s.yaml:4:85 services[0].fragments: has to be one of steer, drop, not "
+                          "\"steal\"; did you mean \"steer\"?"));
+  EXPECT_THAT(Errors(File("", "tracking: transition")),
+              ElementsAre("s.yaml:4:84 services[0].tracking: has to be one of full, "
+                          "transition_only, none, not \"transition\""));
 }
 
 TEST(ServicesFile, PrefixesThatAreNone) {
@@ -217,15 +235,46 @@ TEST(ServicesFile, PrefixesThatAreNone) {
 
 TEST(ServicesFile, PartsNotBuiltYet) {
   // Expect: each key and value of the contract that this release ignores is refused by name.
-  for (const char* key : {"transition: 5m", "min_healthy: 1", "health_check: {interval: 1s}"}) {
+  for (const char* key : {"min_healthy: 1", "health_check: {interval: 1s}"}) {
     EXPECT_THAT(Errors(File(key, "")), ElementsAre(testing::EndsWith(": is not yet supported")))
         << key;
   }
-  for (const char* key : {"on_unhealthy: keep_flows", "fragments: steer", "tracking: full",
-                          "rate_limit: {total: 0}"}) {
-    EXPECT_THAT(Errors(File("", key)), ElementsAre(testing::EndsWith("is not yet supported")))
-        << key;
+  EXPECT_THAT(Errors(File("", "on_unhealthy: keep_flows")),
+              ElementsAre(testing::EndsWith("is not yet supported")));
+}
+
+TEST(ServicesFile, Transition) {
+  const auto transition = [](const std::string& value) {
+    return ParseServicesConfig(File("transition: " + value, ""), "s.yaml");
+  };
+  for (const auto& [value, seconds] : std::vector<std::pair<std::string, int>>{
+           {"0s", 0}, {"1s", 1}, {"1000ms", 1}, {"5m", 300}, {"24h", 86400}}) {
+    const auto loaded = transition(value);
+    EXPECT_THAT(loaded.errors, IsEmpty()) << value;
+    EXPECT_EQ(loaded.value.pools.at(0).transition.count(), seconds) << value;
   }
+  const std::string at = "s.yaml:2:29 pools[0].transition: ";
+  EXPECT_THAT(transition("24h1s").errors, ElementsAre(at + "is not in 0s..24h"));
+  for (const char* value : {"1ms", "24h1ms"}) {
+    EXPECT_THAT(transition(value).errors,
+                ElementsAre(at + "has to be a whole number of seconds, 0s to 24h"));
+  }
+  EXPECT_EQ(transition("-1s").errors.size(), 1U);
+}
+
+TEST(ServicesFile, Rates) {
+  const auto rate = [](const std::string& value) {
+    return ParseServicesConfig(File("", "rate_limit: {" + value + "}"), "s.yaml");
+  };
+  EXPECT_EQ(rate("").value.services.at(0).rate_limit, RateLimit{});
+  EXPECT_EQ(rate("total: 7").value.services.at(0).rate_limit, (RateLimit{.total = 7}));
+  EXPECT_THAT(rate("per_source: 100000000, total: 100000000").errors, IsEmpty());
+  EXPECT_THAT(rate("per_source: 100000001, total: 4294967295").errors,
+              ElementsAre("s.yaml:4:99 services[0].rate_limit.per_source: 100000001 is not in "
+                          "0..100000000",
+                          "s.yaml:4:117 services[0].rate_limit.total: 4294967295 is not in "
+                          "0..100000000"));
+  EXPECT_EQ(rate("total: -1, per_source: 1.5").errors.size(), 2U);
 }
 
 TEST(ServicesFile, TableSize) {

@@ -71,6 +71,19 @@ TEST(Warnings, OuterSourceForNobody) {
       ElementsAre(Violation{"pools[0].backends", "none has a weight above 0: no new flows"}));
 }
 
+TEST(Warnings, RateOfASourceAboveThatOfAll) {
+  const auto limit = [](const std::string& rates) {
+    return WarningsOf("10.0.0.1", "rate_limit: {" + rates + "}");
+  };
+  EXPECT_THAT(limit("per_source: 11, total: 10"),
+              ElementsAre(Violation{"services[0].rate_limit.per_source",
+                                    "11 has no effect: it is above the total, 10"}));
+  EXPECT_THAT(limit("per_source: 10, total: 10"), IsEmpty());
+  // Expect: a total of 0 bounds nothing.
+  EXPECT_THAT(limit("per_source: 11, total: 0"), IsEmpty());
+  EXPECT_THAT(limit("total: 10"), IsEmpty());
+}
+
 TEST(Warnings, PortTooSmallForWhatClientsSend) {
   EXPECT_THAT(MtuWarnings("10.0.0.1", "ports: [1]", "1500"),
               ElementsAre(Violation{

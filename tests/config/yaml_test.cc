@@ -153,12 +153,14 @@ TEST(Yaml, Labels) {
 TEST(Yaml, KeysOfPartsNotBuiltYet) {
   // Expect: refused by the key alone, whatever its value, an empty one included.
   EXPECT_THAT(
-      ReadServices("pools: [{min_healthy: 1}]\nservices: [{fragments: steer, rate_limit: {}}]\n"),
+      ReadServices(
+          "pools: [{min_healthy: 1, health_check: {}}]\nservices: [{on_unhealthy: move_flows}]\n"),
       ElementsAre("f.yaml:1:10 pools[0].min_healthy: is not yet supported",
-                  "f.yaml:2:13 services[0].fragments: is not yet supported",
-                  "f.yaml:2:31 services[0].rate_limit: is not yet supported"));
-  EXPECT_THAT(ReadHost("control: {metrics: 127.0.0.1:9477}"),
-              ElementsAre("f.yaml:1:11 control.metrics: is not yet supported"));
+                  "f.yaml:1:26 pools[0].health_check: is not yet supported",
+                  "f.yaml:2:13 services[0].on_unhealthy: is not yet supported"));
+  EXPECT_THAT(ReadHost("control: {metrics: 127.0.0.1:9477, tls: {}}"),
+              ElementsAre("f.yaml:1:11 control.metrics: is not yet supported",
+                          "f.yaml:1:36 control.tls: is not yet supported"));
 }
 
 }  // namespace

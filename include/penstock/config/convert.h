@@ -31,7 +31,7 @@ namespace penstock::config {
 [[nodiscard]] Violations FromProtoAndValidate(const v1::Config& message, ServicesConfig& config);
 
 // Everything is written, defaults included, except what is absent (state, icmp_echo,
-// outer_source_prefix) and the UDP checksum where it is the default and there is no GUE.
+// outer_source_prefix, state_dir) and the UDP checksum where it is the default and there is no GUE.
 [[nodiscard]] v1::Config ToProto(const ServicesConfig& config);
 [[nodiscard]] v1::HostConfig ToProto(const HostConfig& config);
 [[nodiscard]] v1::Service ToProto(const Service& service);

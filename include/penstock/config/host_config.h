@@ -82,10 +82,14 @@ struct DataplaneConfig {
   friend bool operator==(const DataplaneConfig&, const DataplaneConfig&) = default;
 };
 
-// What listens for operators.
+// What listens for operators, and what it keeps.
 struct ControlConfig {
   // gRPC addresses "unix:/absolute/path"; at least one.
   std::vector<std::string> listen{"unix:/run/penstock/penstockd.sock"};
+
+  // Folder where the configuration survives a restart: an absolute path, at most 4000 bytes. Empty:
+  // nothing is kept, and a restart starts empty or with the services file.
+  std::string state_dir{};
 
   friend bool operator==(const ControlConfig&, const ControlConfig&) = default;
 };

@@ -57,6 +57,19 @@ enum class OnNoBackend : uint8_t {
   kUseAll,  // all active backends with a weight, whatever their health; else the draining ones
 };
 
+// What happens to IP fragments.
+enum class Fragments : uint8_t {
+  kSteer,  // all of a datagram follow its first one
+  kDrop,
+};
+
+// Which flows are remembered.
+enum class Tracking : uint8_t {
+  kFull,            // every flow
+  kTransitionOnly,  // only those of slots that changed hands lately
+  kNone,            // none: the table alone decides
+};
+
 inline constexpr uint32_t kDefaultTableSize = 65537;
 inline constexpr uint32_t kMaxTableSize = 5000011;
 inline constexpr uint32_t kDefaultWeight = 100;
@@ -64,6 +77,9 @@ inline constexpr uint32_t kDefaultWeight = 100;
 inline constexpr uint32_t kMaxWeight = 65535;
 inline constexpr uint32_t kMaxBackendsPerPool = 65534;
 inline constexpr std::size_t kMaxDenyPerService = 1000;
+inline constexpr std::chrono::seconds kMaxTransition{std::chrono::hours{24}};
+// New flows a second.
+inline constexpr uint32_t kMaxRate = 100'000'000;
 inline constexpr std::chrono::seconds kMinIdleTimeout{1};
 // Flow ages are 16-bit counts of seconds.
 inline constexpr std::chrono::seconds kMaxIdleTimeout{std::chrono::hours{8}};
@@ -97,6 +113,10 @@ struct Pool {
   // Slots of the lookup table: a prime, at least the number of backends.
   uint32_t table_size = kDefaultTableSize;
 
+  // How long a slot that changed hands remembers its previous owner, 0 to kMaxTransition. 0:
+  // adding, removing and re-weighting backends leaves no previous owners.
+  std::chrono::seconds transition = std::chrono::minutes{5};
+
   // In the order of the file, which has no meaning: equal sets are equal pools for forwarding.
   std::vector<Backend> backends{};
 
@@ -109,6 +129,18 @@ struct IdleTimeout {
   std::chrono::seconds udp{30};
 
   friend bool operator==(const IdleTimeout&, const IdleTimeout&) = default;
+};
+
+// New flows a second, each 0 (no limit) to kMaxRate. Counted in whole seconds; every worker of a
+// host has an equal share of both. What is above is dropped.
+struct RateLimit {
+  // From one source address; an IPv6 source is its /64.
+  uint32_t per_source = 0;
+
+  // From all sources together.
+  uint32_t total = 0;
+
+  friend bool operator==(const RateLimit&, const RateLimit&) = default;
 };
 
 // Destination ports in host order, both ends included, 1 <= first <= last.
@@ -149,6 +181,10 @@ struct Service {
   // validate.h.
   std::optional<IcmpEcho> icmp_echo{};
 
+  Fragments fragments = Fragments::kSteer;
+
+  Tracking tracking = Tracking::kFull;
+
   // Where each flow's own outer source address comes from; nullopt: the port's address.
   std::optional<net::IpPrefix> outer_source_prefix{};
 
@@ -156,6 +192,8 @@ struct Service {
 
   // Sources whose packets are dropped: distinct prefixes of the family of `prefix`, host bits zero.
   std::vector<net::IpPrefix> deny{};
+
+  RateLimit rate_limit{};
 
   friend bool operator==(const Service&, const Service&) = default;
 };

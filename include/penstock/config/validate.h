@@ -13,12 +13,12 @@
 
 namespace penstock::config {
 
-// Names, addresses, weights, table sizes, ports and timeouts, and what has to fit together: pools
-// that services name, services that claim the same ports, VIPs that hold backends, sources that are
-// VIPs. Time is n log n in the size.
+// Names, addresses, weights, table sizes, ports, times and rates, and what has to fit together:
+// pools that services name, services that claim the same ports, VIPs that hold backends, sources
+// that are VIPs. Time is n log n in the size.
 [[nodiscard]] Violations Validate(const ServicesConfig& config);
 
-// Ports, addresses, gateways, workers, sizes, listeners.
+// Ports, addresses, gateways, workers, sizes, listeners, paths.
 [[nodiscard]] Violations Validate(const HostConfig& config);
 
 // Whether this host can carry these services: a way out for each backend's family, for l2 each
