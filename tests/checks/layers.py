@@ -24,8 +24,8 @@ ALLOWED = {
     "cli": {"base", "net", "config", "v1"},
     "decap": set(),
 }
-# Of config, these modules see the plain structs only: no YAML, no protobuf.
-PLAIN_CONFIG = {"host_config.h", "services_config.h", "violation.h", "validate.h"}
+# Of config, these modules see the plain structs and their bytes only: no YAML, no protobuf.
+PLAIN_CONFIG = {"host_config.h", "services_config.h", "serialize.h", "violation.h", "validate.h"}
 PLAIN_CONFIG_ONLY = {"dpdk", "control"}
 # Include pattern: modules that may use it.
 EXTERNAL = {
