@@ -18,8 +18,8 @@ struct PortCounter {
 
 constexpr std::array<PortCounter, 8> kPortCounters = {{
     {"received",
-     "Packets taken from the receive queues: the sum of forwarded, answered, learned "
-     "and dropped ones.",
+     "Packets taken from the receive queues: the sum of forwarded, answered, learned, "
+     "held and dropped ones.",
      &lb::PortTotals::received_packets},
     {"received_bytes", "Bytes of them.", &lb::PortTotals::received_bytes},
     {"transmitted", "Packets that the transmit queues took, own ones included.",
@@ -36,6 +36,7 @@ constexpr std::array<PortCounter, 8> kPortCounters = {{
 
 constexpr std::array<std::string_view, lb::kFlowEventNames.size()> kFlowEventHelp = {
     "Packets that followed their flow's entry.",
+    "Those of them whose entry another worker has.",
     "Packets of flows without an entry.",
     "Flow entries made.",
     "Flows chosen anew: the entry's backend may not serve them any more, or a SYN began again.",

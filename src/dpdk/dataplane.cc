@@ -7,6 +7,8 @@
 #include <spdlog/fmt/fmt.h>
 
 #include <algorithm>
+#include <random>
+#include <string>
 #include <utility>
 
 #include "dpdk/start_error.h"
@@ -42,6 +44,14 @@ lb::FlowTable::Allocate AllocatorOf(std::size_t worker) {
 // Whole parts of `total` that sum up to it.
 uint32_t ShareOf(uint32_t total, std::size_t worker, std::size_t workers) {
   return static_cast<uint32_t>(total / workers + (worker < total % workers ? 1 : 0));
+}
+
+// Secret and this process's own: nobody else has to agree on where a datagram is kept.
+lb::HashKey RandomKey() {
+  std::random_device random;
+  std::string seed;
+  for (int i = 0; i < 8; ++i) seed += std::to_string(random());
+  return lb::HashKey::FromSeed(seed);
 }
 
 rte_mempool* RoomiestPool(const std::vector<Worker::PortHandle>& ports) {
@@ -111,6 +121,8 @@ absl::Status Dataplane::MakeWorkers(const config::DataplaneConfig& config) {
   snapshots_ = std::make_unique<SnapshotStore>(
       static_cast<int>(cores.size()),
       std::make_shared<const lb::ServiceTable>(lb::ServiceTableSpec{}));
+  fragments_ = std::make_unique<lb::FragmentTable>(RandomKey());
+  const Worker::Shared shared{*snapshots_, *neighbors_, *fragments_};
   std::vector<Worker::PortHandle> handles;
   for (const std::unique_ptr<Port>& port : ports_) handles.push_back({port->id(), port->pool()});
   for (std::size_t i = 0; i < cores.size(); ++i) {
@@ -125,10 +137,18 @@ absl::Status Dataplane::MakeWorkers(const config::DataplaneConfig& config) {
                                   .idle_sleep = config.idle_sleep,
                                   .icmp_rate = ShareOf(config.icmp_rate, i, cores.size()),
                                   .fragment_pool = RoomiestPool(handles)};
-    workers_.push_back(
-        std::make_unique<Worker>(options, *snapshots_, *neighbors_, std::move(flows)));
+    workers_.push_back(std::make_unique<Worker>(options, shared, std::move(flows)));
   }
+  for (const std::unique_ptr<Worker>& worker : workers_) worker->SetPeers(PeersOf(*worker));
   return absl::OkStatus();
+}
+
+std::vector<const lb::FlowTable*> Dataplane::PeersOf(const Worker& worker) const {
+  std::vector<const lb::FlowTable*> peers;
+  for (const std::unique_ptr<Worker>& other : workers_) {
+    if (other.get() != &worker) peers.push_back(&other->flows());
+  }
+  return peers;
 }
 
 absl::Status Dataplane::Launch() {

@@ -16,6 +16,7 @@
 #include "dpdk/worker.h"
 #include "penstock/config/host_config.h"
 #include "penstock/lb/dataplane.h"
+#include "penstock/lb/fragment_table.h"
 #include "penstock/lb/neighbors.h"
 
 namespace penstock::dpdk {
@@ -51,6 +52,7 @@ class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader
   explicit Dataplane(std::unique_ptr<Eal> eal) : eal_(std::move(eal)) {}
   [[nodiscard]] absl::Status OpenPorts(const config::DataplaneConfig& config);
   [[nodiscard]] absl::Status MakeWorkers(const config::DataplaneConfig& config);
+  [[nodiscard]] std::vector<const lb::FlowTable*> PeersOf(const Worker& worker) const;
   [[nodiscard]] lb::PortTotals ReadPortCounters(std::size_t port) const;
 
   // Destroyed from the last to the first.
@@ -58,6 +60,7 @@ class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader
   std::vector<std::unique_ptr<Port>> ports_;
   std::unique_ptr<lb::Neighbors> neighbors_;
   std::unique_ptr<SnapshotStore> snapshots_;
+  std::unique_ptr<lb::FragmentTable> fragments_;
   std::vector<std::unique_ptr<Worker>> workers_;
   bool launched_ = false;
 };

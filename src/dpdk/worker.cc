@@ -25,11 +25,11 @@ constexpr uint64_t kMillion = 1'000'000;
 
 }  // namespace
 
-Worker::Worker(Options options, SnapshotStore& snapshots, lb::Neighbors& neighbors,
-               std::unique_ptr<lb::FlowTable> flows)
+Worker::Worker(Options options, const Shared& shared, std::unique_ptr<lb::FlowTable> flows)
     : options_(std::move(options)),
-      snapshots_(snapshots),
-      neighbors_(neighbors),
+      snapshots_(shared.snapshots),
+      neighbors_(shared.neighbors),
+      shared_fragments_(shared.fragments),
       flows_(std::move(flows)),
       icmp_(options_.icmp_rate),
       fragments_(options_.fragment_pool),
@@ -46,6 +46,7 @@ void Worker::Run() {
     snapshots_.Quiescent(options_.index);
     if (!found && options_.idle_sleep.count() > 0) Rest();
   }
+  GiveUpHeld();
   snapshots_.Unregister(options_.index);
 }
 
@@ -58,16 +59,20 @@ bool Worker::Iterate() {
                                    .flow_counters = flow_counters_,
                                    .icmp = icmp_,
                                    .extra = fragments_,
+                                   .fragments = shared_fragments_,
                                    .worker = options_.index,
-                                   .now = base::ToTick(now)};
+                                   .now = base::ToTick(now),
+                                   .peers = peers_};
   bool found = false;
   for (uint8_t port = 0; port < options_.ports.size(); ++port) {
     if (!Receive(port)) continue;
     found = true;
     lb::ForwardBurst(context, burst_);
+    if (burst_.has_fragments) HoldFragments(now);
     Transmit();
     CountVerdicts(port);
   }
+  if (!held_.empty() && now - retried_ >= Held::kRetryInterval) RetryHeld(context, now);
   AccountBusy(found, now);
   Housekeep(context, now);
   return found;
@@ -89,6 +94,65 @@ bool Worker::Receive(uint8_t port) {
   counters_[port].received_packets.Add(count);
   counters_[port].received_bytes.Add(bytes);
   return true;
+}
+
+// Keeps what waits for its first fragment.
+void Worker::HoldFragments(nanoseconds now) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    if (burst_.verdict[i] != lb::Verdict::kHold) continue;
+    if (!held_.Push({buffers_[i], burst_.port, now})) {
+      burst_.verdict[i] = lb::Verdict::kDropFragmentOverflow;
+    }
+  }
+}
+
+// Sends every held packet through the stages again.
+void Worker::RetryHeld(const lb::ForwardContext& context, nanoseconds now) {
+  retried_ = now;
+  Held::Taken taken;
+  for (std::size_t left = held_.size(); left > 0;) {
+    const std::size_t count = held_.Take(left, taken);
+    left -= count;
+    burst_.count = static_cast<int>(count);
+    burst_.port = taken[0].port;
+    for (std::size_t i = 0; i < count; ++i) {
+      buffers_[i] = taken[i].buffer;
+      FillFromBuffer(*buffers_[i], burst_, i);
+      if (taken[i].IsTired(now)) burst_.flags[i] |= lb::kLastTry;
+    }
+    lb::ForwardBurst(context, burst_);
+    KeepHolding(taken);
+    Transmit();
+    CountReleased();
+  }
+}
+
+// What still waits goes back to the queue, which has just lost it.
+void Worker::KeepHolding(const Held::Taken& taken) {
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    if (burst_.verdict[i] == lb::Verdict::kHold && !held_.Push(taken[i])) {
+      burst_.verdict[i] = lb::Verdict::kDropFragmentOverflow;
+    }
+  }
+}
+
+// Held packets have been counted as such.
+void Worker::CountReleased() {
+  lb::PortCounters& counters = counters_[burst_.port];
+  for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
+    if (burst_.verdict[i] != lb::Verdict::kHold) counters.Release(burst_.verdict[i]);
+  }
+}
+
+// Nobody will come back to them.
+void Worker::GiveUpHeld() {
+  Held::Taken taken;
+  while (const std::size_t count = held_.Take(taken.size(), taken)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      counters_[taken[i].port].Release(lb::Verdict::kDropFragmentTimeout);
+      rte_pktmbuf_free(taken[i].buffer);
+    }
+  }
 }
 
 void Worker::Transmit() {
@@ -131,7 +195,8 @@ void Worker::FreeUnsent() {
   Buffers unsent;
   unsigned count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(burst_.count); ++i) {
-    if (!lb::IsSent(burst_.verdict[i])) unsent[count++] = buffers_[i];
+    const bool kept = lb::IsSent(burst_.verdict[i]) || burst_.verdict[i] == lb::Verdict::kHold;
+    if (!kept) unsent[count++] = buffers_[i];
   }
   if (count > 0) rte_pktmbuf_free_bulk(unsent.data(), count);
 }

@@ -17,6 +17,8 @@
 #include "penstock/lb/burst.h"
 #include "penstock/lb/counters.h"
 #include "penstock/lb/flow_table.h"
+#include "penstock/lb/fragment_table.h"
+#include "penstock/lb/held_packets.h"
 #include "penstock/lb/icmp_limiter.h"
 #include "penstock/lb/neighbors.h"
 #include "penstock/lb/pipeline.h"
@@ -43,12 +45,21 @@ class Worker {
     rte_mempool* fragment_pool = nullptr;  // with room for any port's frames
   };
 
-  // REQUIRES: flows is not null; snapshots and neighbors outlive the worker.
-  Worker(Options options, SnapshotStore& snapshots, lb::Neighbors& neighbors,
-         std::unique_ptr<lb::FlowTable> flows);
+  // What all workers share. It outlives them.
+  struct Shared {
+    SnapshotStore& snapshots;
+    lb::Neighbors& neighbors;
+    lb::FragmentTable& fragments;
+  };
+
+  // REQUIRES: flows is not null.
+  Worker(Options options, const Shared& shared, std::unique_ptr<lb::FlowTable> flows);
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
+
+  // The other workers' flow tables, which outlive this one's run. Before Run.
+  void SetPeers(std::vector<const lb::FlowTable*> peers) { peers_ = std::move(peers); }
 
   // Forwards until RequestStop. Does not allocate, lock or log.
   void Run();
@@ -69,8 +80,15 @@ class Worker {
   // What belongs to one burst beside the lb::PacketBurst; index i is its packet i.
   using Buffers = std::array<rte_mbuf*, lb::kBurstSize>;
 
+  using Held = lb::HeldPackets<rte_mbuf*>;
+
   [[nodiscard]] bool Iterate();
   [[nodiscard]] bool Receive(uint8_t port);
+  void HoldFragments(std::chrono::nanoseconds now);
+  void RetryHeld(const lb::ForwardContext& context, std::chrono::nanoseconds now);
+  void KeepHolding(const Held::Taken& taken);
+  void CountReleased();
+  void GiveUpHeld();
   void Transmit();
   void TransmitFragments();
   void TransmitThrough(uint8_t port);
@@ -85,13 +103,17 @@ class Worker {
   const Options options_;
   SnapshotStore& snapshots_;
   lb::Neighbors& neighbors_;
+  lb::FragmentTable& shared_fragments_;
   const std::unique_ptr<lb::FlowTable> flows_;
+  std::vector<const lb::FlowTable*> peers_;
 
   // The worker's own.
   lb::PacketBurst burst_;
   lb::IcmpLimiter icmp_;
   Fragments fragments_;
   Buffers buffers_{};
+  Held held_;
+  std::chrono::nanoseconds retried_{0};
   std::chrono::nanoseconds housekept_{0};
   base::Tick busy_second_ = 0;
   uint64_t iterations_ = 0;

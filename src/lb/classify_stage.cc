@@ -45,6 +45,10 @@ void Classify(const ForwardContext& context, PacketBurst& burst, std::size_t i, 
                                              : FindService(context, key, service);
   }
   if (service == nullptr) return;
+  if ((burst.flags[i] & kFirstFragment) != 0 && !service->steer_fragments) {
+    burst.verdict[i] = Verdict::kDropFragment;
+    return;
+  }
   if (service->denied != nullptr && service->denied->Contains(SourceOf(key))) {
     burst.verdict[i] = Verdict::kDropDenied;
     return;
@@ -55,9 +59,29 @@ void Classify(const ForwardContext& context, PacketBurst& burst, std::size_t i, 
   context.flows.of<Key>().Prefetch(burst.hash[i]);
 }
 
+// What a later fragment, which has no ports, shows all the same: kHold if it is to follow its
+// datagram's first one.
+template <typename Key>
+Verdict ClassifyLater(const ForwardContext& context, const net::PacketView& view, const Key& key) {
+  if (context.services.FindVip(key) == nullptr) return Verdict::kDropNotVip;
+  if (HasMartianSource(key)) return Verdict::kDropMartianSource;
+  // RFC 8200 section 4.5: the protocol is the first fragment's to tell.
+  if (view.family == net::Family::kIpv6) return Verdict::kHold;
+  if (net::IsTunnelProtocol(view.protocol)) return Verdict::kDropLoop;
+  const bool has_ports = view.protocol == net::kProtocolTcp || view.protocol == net::kProtocolUdp;
+  return has_ports ? Verdict::kHold : Verdict::kDropNoService;
+}
+
 }  // namespace
 
 void ClassifyStage(const ForwardContext& context, PacketBurst& burst) {
+  if (burst.has_fragments) {
+    for (std::size_t i = 0; i < static_cast<std::size_t>(burst.count); ++i) {
+      if (burst.verdict[i] != Verdict::kHold) continue;
+      burst.verdict[i] =
+          WithKey(burst, i, [&](auto& key) { return ClassifyLater(context, burst.view[i], key); });
+    }
+  }
   ForEachPending(burst, [&](std::size_t i) {
     WithKey(burst, i, [&](auto& key) { Classify(context, burst, i, key); });
   });

@@ -90,7 +90,9 @@ class Wrapping {
       const auto ip = net::Load<net::Ipv4Header>(l3());
       if ((ip.fragment.value() & net::kIpv4DontFragment) == 0) return SendSplit(room);
     }
-    // RFC 1812 section 4.3.2.7, RFC 4443 section 2.4 e: errors are not answered with errors.
+    // RFC 1812 section 4.3.2.7: of a datagram's fragments only the first is answered.
+    if (view_.fragment == net::FragmentKind::kLater) return Verdict::kDropTooBig;
+    // The same section, and RFC 4443 section 2.4 e: errors are not answered with errors.
     const bool error = icmp && !WithKey(burst_, i_, [](auto& key) { return IsEcho(key); });
     if (error) return Verdict::kDropTooBig;
     const Verdict may = MayAnswer(context_, burst_, i_, Verdict::kDropTooBigLimited);

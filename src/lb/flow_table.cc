@@ -26,6 +26,28 @@ FlowEntry EntryOf(const FlowBucket<Key>& bucket, int way, base::Tick now) {
           .state = bucket.state[w]};
 }
 
+// An entry's age by this thread's clock; its owner may be in the next tick already.
+base::Tick AgeOf(uint16_t last_seen, base::Tick now) {
+  const auto age = static_cast<uint16_t>(now - last_seen);
+  return age == UINT16_MAX ? 0 : age;
+}
+
+// What another thread finds under the key, valid if the bucket's version did not change meanwhile.
+template <typename Key>
+std::optional<FlowEntry> ReadShared(const FlowBucket<Key>& bucket, uint8_t tag, const Key& key,
+                                    base::Tick now) {
+  for (int way = 0; way < kWays; ++way) {
+    const auto w = static_cast<std::size_t>(way);
+    const uint8_t state = base::LoadWords(bucket.state[w]);
+    if ((state & kFlowUsed) == 0 || base::LoadWords(bucket.tag[w]) != tag) continue;
+    if (base::LoadWords(bucket.key[w]) != key) continue;
+    return FlowEntry{.backend = bucket.shared_backend(way),
+                     .age = AgeOf(base::LoadWords(bucket.last_seen[w]), now),
+                     .state = state};
+  }
+  return std::nullopt;
+}
+
 bool IsConfirmed(uint8_t state) {
   return (state & kFlowConfirmed) != 0;
 }
@@ -156,6 +178,21 @@ FlowEntry FlowTableOf<Key>::Entry(FlowHash hash, int way, base::Tick now) const 
 }
 
 template <typename Key>
+std::optional<FlowEntry> FlowTableOf<Key>::Peek(FlowHash hash, const Key& key,
+                                                base::Tick now) const {
+  constexpr int kTries = 4;  // a change takes a few nanoseconds
+  const Bucket& bucket = BucketOf(hash);
+  for (int tries = 0; tries < kTries; ++tries) {
+    const uint32_t version = base::LoadWords(bucket.version);
+    if ((version & 1) != 0) continue;
+    const std::optional<FlowEntry> entry = ReadShared(bucket, hash.tag(), key, now);
+    // The loads before acquire: this one comes after them.
+    if (base::LoadWords(bucket.version) == version) return entry;
+  }
+  return std::nullopt;
+}
+
+template <typename Key>
 void FlowTableOf<Key>::Update(FlowHash hash, int way, BackendId backend, uint8_t state,
                               base::Tick now) {
   Bucket& bucket = BucketOf(hash);
@@ -163,9 +200,11 @@ void FlowTableOf<Key>::Update(FlowHash hash, int way, BackendId backend, uint8_t
   const auto seen = static_cast<uint16_t>(now);
   const auto new_state = static_cast<uint8_t>(state | kFlowUsed);
   // Most packets of a flow change nothing within a tick: then the line stays clean.
-  if (bucket.last_seen[w] != seen) bucket.last_seen[w] = seen;
-  if (bucket.state[w] != new_state) bucket.state[w] = new_state;
-  if (bucket.backend(way) != backend) bucket.set_backend(way, backend);
+  if (bucket.last_seen[w] != seen) base::StoreWords(bucket.last_seen[w], seen);
+  if (bucket.state[w] != new_state) base::StoreWords(bucket.state[w], new_state);
+  if (bucket.backend(way) == backend) return;
+  const BucketChange change(bucket.version);
+  bucket.set_backend(way, backend);
 }
 
 template <typename Key>
@@ -178,11 +217,12 @@ typename FlowTableOf<Key>::InsertResult FlowTableOf<Key>::Insert(FlowHash hash, 
   if (result.way < 0) return result;
   const auto w = static_cast<std::size_t>(result.way);
   if (result.event == FlowEvent::kInserted) size_.Increment();
-  bucket.tag[w] = hash.tag();
-  bucket.last_seen[w] = static_cast<uint16_t>(now);
+  const BucketChange change(bucket.version);
+  base::StoreWords(bucket.tag[w], hash.tag());
+  base::StoreWords(bucket.last_seen[w], static_cast<uint16_t>(now));
   bucket.set_backend(result.way, backend);
-  bucket.state[w] = static_cast<uint8_t>(state | kFlowUsed);
-  bucket.key[w] = key;
+  base::StoreWords(bucket.state[w], static_cast<uint8_t>(state | kFlowUsed));
+  base::StoreWords(bucket.key[w], key);
   return result;
 }
 
@@ -195,7 +235,7 @@ void FlowTableOf<Key>::Sweep(uint32_t buckets, base::Tick now, const Judge& judg
       const auto w = static_cast<std::size_t>(way);
       const FlowEntry entry = EntryOf(bucket, way, now);
       if ((entry.state & kFlowUsed) == 0 || !judge.IsOver(bucket.key[w], entry)) continue;
-      bucket.state[w] = 0;
+      base::StoreWords(bucket.state[w], uint8_t{0});
       size_.Subtract(1);
       erased(entry.backend);
     }

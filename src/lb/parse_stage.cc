@@ -6,16 +6,26 @@
 namespace penstock::lb {
 namespace {
 
-// By net::ParseStatus. ARP and ICMP are provisional: LocalStage and IcmpStage look into them. Other
-// protocols go on to where it is known whether they are for a VIP.
+// By net::ParseStatus. ARP, ICMP and later fragments are provisional: LocalStage, IcmpStage and
+// FragmentStage look into them. Other protocols go on to where it is known whether they are for a
+// VIP.
 constexpr std::array kVerdictOfStatus = {
-    Verdict::kForward,           Verdict::kAnswerArp,
-    Verdict::kAnswerEcho,        Verdict::kDropTruncated,
-    Verdict::kDropVlanDepth,     Verdict::kDropUnknownEtherType,
-    Verdict::kDropMalformedIpv4, Verdict::kDropIpv4Checksum,
-    Verdict::kDropMalformedIpv6, Verdict::kDropIpv6Extension,
-    Verdict::kDropTtlZero,       Verdict::kDropFragment,
-    Verdict::kDropTinyFragment,  Verdict::kDropMalformedTransport,
+    Verdict::kForward,
+    Verdict::kAnswerArp,
+    Verdict::kAnswerEcho,
+    Verdict::kDropTruncated,
+    Verdict::kDropVlanDepth,
+    Verdict::kDropUnknownEtherType,
+    Verdict::kDropMalformedIpv4,
+    Verdict::kDropIpv4Checksum,
+    Verdict::kDropMalformedIpv6,
+    Verdict::kDropIpv6Extension,
+    Verdict::kDropTtlZero,
+    Verdict::kHold,
+    Verdict::kDropFragment,
+    Verdict::kDropTinyFragment,
+    Verdict::kDropMalformedFragment,
+    Verdict::kDropMalformedTransport,
     Verdict::kForward,
 };
 static_assert(kVerdictOfStatus.size() ==
@@ -26,6 +36,7 @@ static_assert(kVerdictOfStatus[static_cast<std::size_t>(net::ParseStatus::kTtlZe
 }  // namespace
 
 void ParseStage(PacketBurst& burst) {
+  burst.has_fragments = false;
   for (std::size_t i = 0; i < static_cast<std::size_t>(burst.count); ++i) {
     if ((burst.flags[i] & (kMultiSegment | kSharedBuffer)) != 0) {
       const bool spread = (burst.flags[i] & kMultiSegment) != 0;
@@ -36,9 +47,11 @@ void ParseStage(PacketBurst& burst) {
     net::PacketView& view = burst.view[i];
     const auto status = net::ParseFrame({burst.data[i], burst.length[i]}, verified, view);
     burst.verdict[i] = kVerdictOfStatus[static_cast<std::size_t>(status)];
-    if (burst.verdict[i] == Verdict::kForward) {
-      FillKey(burst.data[i] + view.l3_offset, view, burst.key[i]);
-    }
+    if (burst.verdict[i] != Verdict::kForward && burst.verdict[i] != Verdict::kHold) continue;
+    FillKey(burst.data[i] + view.l3_offset, view, burst.key[i]);
+    if (view.fragment == net::FragmentKind::kNone) continue;
+    burst.has_fragments = true;
+    if (view.fragment == net::FragmentKind::kFirst) burst.flags[i] |= kFirstFragment;
   }
 }
 

@@ -24,6 +24,7 @@ void ForwardBurst(const ForwardContext& context, PacketBurst& burst) {
   ClassifyStage(context, burst);
   LookupStage(context, burst);
   SelectStage(context, burst);
+  FragmentStage(context, burst);
   EncapStage(context, burst);
 }
 

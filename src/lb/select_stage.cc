@@ -1,6 +1,7 @@
 #include "lb/flow_judge.h"
 #include "lb/flow_rules.h"
 #include "lb/packet_key.h"
+#include "lb/peer_flows.h"
 #include "lb/stages.h"
 #include "penstock/lb/pipeline.h"
 
@@ -27,34 +28,72 @@ class Selector {
     if (way < 0 || !flows_.Holds(burst_.hash[i_], way, key_)) {
       way = flows_.Find(burst_.hash[i_], key_);
     }
+    FlowEntry entry;
+    if (way >= 0) entry = flows_.Entry(burst_.hash[i_], way, context_.now);
+    if (FollowPeer(way, entry)) return;
     if (way < 0) {
       context_.flow_counters.Count(FlowEvent::kMiss);
-      ChooseByTable(way, {});
-      return;
+      return ChooseByTable(way, entry);
     }
-    const FlowEntry entry = flows_.Entry(burst_.hash[i_], way, context_.now);
-    if (!FollowsEntry(kind_, entry, context_.services.backend(entry.backend), service_)) {
+    if (!Follows(entry)) {
       context_.flow_counters.Count(FlowEvent::kRepicked);
-      ChooseByTable(way, entry);
-      return;
+      return ChooseByTable(way, entry);
     }
+    Follow(entry);
+    if (passive_) return DropIfLooping(context_.services.backend(entry.backend));
+    if (kind_ == PacketKind::kOdd) return;
+    uint8_t state = StateAfter(kind_, burst_.view[i_].tcp_flags, entry);
+    if (!IsFragment()) state &= static_cast<uint8_t>(~kFlowStray);  // a whole packet makes it ours
+    flows_.Update(burst_.hash[i_], way, entry.backend, state, context_.now);
+    if ((state & kFlowStray) != 0) NoteStray();
+  }
+
+ private:
+  [[nodiscard]] bool IsFragment() const { return (burst_.flags[i_] & kFirstFragment) != 0; }
+  [[nodiscard]] bool Follows(const FlowEntry& entry) const {
+    return FollowsEntry(kind_, entry, context_.services.backend(entry.backend), service_);
+  }
+
+  // The packet goes where an entry says.
+  void Follow(const FlowEntry& entry) {
     context_.flow_counters.Count(FlowEvent::kHit);
     // One that has lasted: two packets in a row from an invented source make an entry, too.
     if (entry.age > 0 || (entry.state & kFlowConfirmed) != 0) burst_.flags[i_] |= kKnownFlow;
     burst_.backend[i_] = entry.backend;
-    if (passive_) return DropIfLooping(context_.services.backend(entry.backend));
-    if (kind_ == PacketKind::kOdd) return;
-    const uint8_t state = StateAfter(kind_, burst_.view[i_].tcp_flags, entry);
-    flows_.Update(burst_.hash[i_], way, entry.backend, state, context_.now);
   }
 
- private:
+  // Fragments and ICMP errors come to any worker, and a flow in mid-stream may have come to another
+  // one before. New flows are not looked for elsewhere, unless fragments may have begun them there:
+  // a flood of them must not make every worker read all tables.
+  [[nodiscard]] bool AsksPeers(int way, const FlowEntry& own) const {
+    if (context_.peers.empty() || IsEcho(key_)) return false;
+    if (way >= 0) return IsFragment() && IsStray(own);
+    const bool begins = kind_ == PacketKind::kSyn || kind_ == PacketKind::kUdp;
+    return IsFragment() || passive_ || !begins || MayHoldStray(context_.peers, context_.now);
+  }
+
+  // Follows the entry that another worker has for the flow; false: there is none to follow.
+  bool FollowPeer(int way, const FlowEntry& own) {
+    if (!AsksPeers(way, own)) return false;
+    const auto entry = FindAtPeers(context_.peers, burst_.hash[i_], key_, context_.now);
+    if (!entry || (way >= 0 && IsStray(*entry)) || !Follows(*entry)) return false;
+    Follow(*entry);
+    context_.flow_counters.Count(FlowEvent::kPeerHit);
+    const Backend& backend = context_.services.backend(entry->backend);
+    DropIfLooping(backend);
+    if (passive_ || burst_.verdict[i_] != Verdict::kForward || !Creates(kind_)) return true;
+    Record(way, own, entry->backend, context_.services.pool(service_.pool).table->Lookup(Bits()));
+    return true;
+  }
+
+  [[nodiscard]] uint32_t Bits() const {
+    return SlotBits(key_, burst_.hash[i_], SlotHashOf(key_, service_), context_.services.key());
+  }
+
   // No entry, or one that this packet does not follow.
   void ChooseByTable(int way, const FlowEntry& entry) {
     const Pool& pool = context_.services.pool(service_.pool);
-    const uint32_t bits =
-        SlotBits(key_, burst_.hash[i_], SlotHashOf(key_, service_), context_.services.key());
-    const Slot& slot = pool.table->Lookup(bits);
+    const Slot& slot = pool.table->Lookup(Bits());
     const MemberIndex owner = OwnerFor(kind_, slot);
     if (owner == kNoMember) {
       burst_.verdict[i_] = Verdict::kDropNoBackend;
@@ -82,7 +121,11 @@ class Selector {
 
   // Makes or renews the flow's entry; false if there is no room for it.
   bool Record(int way, const FlowEntry& entry, BackendId id, const Slot& slot) {
-    const uint8_t state = FirstState(kind_, burst_.view[i_].tcp_flags);
+    uint8_t state = FirstState(kind_, burst_.view[i_].tcp_flags);
+    if (IsFragment() && !context_.peers.empty()) {
+      state |= kFlowStray;
+      NoteStray();
+    }
     BackendId forgotten = entry.backend;
     if (way >= 0) {
       flows_.Update(burst_.hash[i_], way, id, state, context_.now);
@@ -100,6 +143,12 @@ class Selector {
     Forget(forgotten);
     CountersOf(context_.services.backend(id)).live_flows.Increment();
     return true;
+  }
+
+  void NoteStray() {
+    const bool udp = kind_ == PacketKind::kUdp;
+    const base::Tick idle = udp ? service_.udp_idle_timeout : service_.tcp_idle_timeout;
+    context_.flows.NoteStray(context_.now + idle);
   }
 
   void Forget(BackendId id) {

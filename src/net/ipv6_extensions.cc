@@ -25,30 +25,41 @@ std::size_t SizeOf(uint8_t protocol, const ExtensionHeader& extension) {
   return (extension.length + 1U) * 8U;
 }
 
+// RFC 8200 section 4.5: offset in the upper 13 bits, M flag in the lowest, then the identification.
+void ReadFragment(const ExtensionHeader& header, ExtensionWalk& walk) {
+  const uint16_t word = Load<base::be16_t>(header.rest.data()).value();
+  walk.fragment_offset = word >> 3;
+  walk.more_fragments = (word & 1) != 0;
+  walk.fragment_id = Load<base::be32_t>(header.rest.data() + 2).value();
+}
+
 }  // namespace
 
 ExtensionStatus WalkExtensions(Cursor& cursor, ExtensionWalk& walk) {
   const std::size_t start = cursor.offset();
-  bool fragment = false;
+  bool met = false;  // a fragment header
   for (int walked = 0; IsExtension(walk.protocol); ++walked) {
+    // RFC 7112 section 5: the first fragment holds the whole chain.
+    const auto cut = walk.more_fragments ? ExtensionStatus::kTinyFragment : ExtensionStatus::kBad;
     ExtensionHeader extension;
-    if (walked == kMaxIpv6Extensions || !cursor.Peek(extension)) return ExtensionStatus::kBad;
+    if (walked == kMaxIpv6Extensions) return ExtensionStatus::kBad;
+    if (!cursor.Peek(extension)) return cut;
     const uint8_t here = walk.protocol;
-    if (!cursor.Skip(SizeOf(here, extension))) return ExtensionStatus::kBad;
+    if (here == kProtocolFragment && met) return ExtensionStatus::kBadFragment;
+    const std::size_t before = cursor.offset() - start;
+    if (!cursor.Skip(SizeOf(here, extension))) return cut;
     if (cursor.offset() - start > kMaxIpv6ExtensionBytes) return ExtensionStatus::kBad;
     walk.protocol = extension.next_header;
     if (here != kProtocolFragment) continue;
-    // RFC 8200 section 4.5: offset in the upper 13 bits, M flag in the lowest. Both zero is an
-    // atomic fragment, a whole packet (RFC 6946 section 4).
-    const uint16_t word = Load<base::be16_t>(extension.rest.data()).value();
-    walk.fragment_offset = word >> 3;
-    walk.more_fragments = (word & 1) != 0;
+    met = true;
+    ReadFragment(extension, walk);
+    walk.before_fragment = before;
+    walk.part_offset = cursor.offset();
     if (walk.fragment_offset != 0) return ExtensionStatus::kFragment;
-    fragment = fragment || walk.more_fragments;
   }
   // RFC 8200 section 4.7: nothing follows, so there is nothing to balance.
   if (walk.protocol == kProtocolNoNextHeader) return ExtensionStatus::kBad;
-  return fragment ? ExtensionStatus::kFragment : ExtensionStatus::kOk;
+  return walk.more_fragments ? ExtensionStatus::kFragment : ExtensionStatus::kOk;
 }
 
 }  // namespace penstock::net

@@ -1,5 +1,6 @@
 #include "penstock/net/parser.h"
 
+#include "net/fragment_shape.h"
 #include "net/ipv6_extensions.h"
 #include "penstock/net/checksum.h"
 #include "penstock/net/cursor.h"
@@ -36,19 +37,34 @@ ParseStatus ParseTransport(Cursor& cursor, PacketView& view) {
   return view.protocol == icmp ? ParseStatus::kIcmp : ParseStatus::kUnknownProtocol;
 }
 
-// The least of a first fragment that shows what filters look at: TCP up to its flags (RFC 1858
-// section 4.1), UDP's ports.
-constexpr std::size_t kLeastTcp = 16;
-constexpr std::size_t kLeastUdp = 8;
-
-// `offset` in units of 8 bytes, `size` bytes behind the IP header.
-ParseStatus StatusOfFragment(uint8_t protocol, uint16_t offset, std::size_t size) {
+// The cursor stands at the fragment's part; `offset` in units of 8 bytes.
+ParseStatus ParseFragment(Cursor& cursor, uint16_t offset, PacketView& view) {
+  if (offset == 0) {
+    view.fragment = FragmentKind::kFirst;
+    const ParseStatus status = ParseTransport(cursor, view);
+    if (status == ParseStatus::kIcmp) return ParseStatus::kIcmpFragment;
+    // RFC 1858 section 4.1, RFC 7112 section 5: what filters look at stands in the first fragment.
+    return status == ParseStatus::kBadTransport ? ParseStatus::kTinyFragment : status;
+  }
   // RFC 3128 section 4: a second fragment at offset 1 would overwrite the TCP flags.
-  if (offset == 1 && protocol == kProtocolTcp) return ParseStatus::kTinyFragment;
-  if (offset != 0) return ParseStatus::kFragment;
-  const bool tiny = (protocol == kProtocolTcp && size < kLeastTcp) ||
-                    (protocol == kProtocolUdp && size < kLeastUdp);
-  return tiny ? ParseStatus::kTinyFragment : ParseStatus::kFragment;
+  if (offset == 1 && view.protocol == kProtocolTcp) return ParseStatus::kTinyFragment;
+  view.fragment = FragmentKind::kLater;
+  view.l4_offset = static_cast<uint16_t>(cursor.offset());
+  view.tcp_flags = 0;
+  view.source_port = view.destination_port = base::be16_t(0);
+  // What a later IPv6 fragment says of its protocol is not believed (RFC 8200 section 4.5).
+  const bool icmp = view.family == Family::kIpv4 && view.protocol == kProtocolIcmp;
+  return icmp ? ParseStatus::kIcmpFragment : ParseStatus::kFragment;
+}
+
+ParseStatus ParseFragment4(Cursor& cursor, const Ipv4Header& ip, std::size_t header_size,
+                           PacketView& view) {
+  const uint16_t word = ip.fragment.value();
+  const FragmentShape shape{header_size, static_cast<uint16_t>(word & kIpv4OffsetMask),
+                            (word & kIpv4MoreFragments) != 0, cursor.remaining()};
+  if (!shape.FitsDatagram()) return ParseStatus::kBadFragment;
+  view.fragment_id = ip.id.value();
+  return ParseFragment(cursor, shape.offset, view);
 }
 
 ParseStatus ParseIpv4(Cursor& cursor, bool checksum_verified, PacketView& view) {
@@ -69,9 +85,8 @@ ParseStatus ParseIpv4(Cursor& cursor, bool checksum_verified, PacketView& view) 
   view.protocol = ip.protocol;
   view.traffic_class = ip.tos;
   if (!cursor.Skip(header_size)) return ParseStatus::kBadIpv4Header;
-  const uint16_t fragment = ip.fragment.value();
-  if ((fragment & (kIpv4MoreFragments | kIpv4OffsetMask)) != 0) {
-    return StatusOfFragment(ip.protocol, fragment & kIpv4OffsetMask, cursor.remaining());
+  if ((ip.fragment.value() & (kIpv4MoreFragments | kIpv4OffsetMask)) != 0) {
+    return ParseFragment4(cursor, ip, header_size, view);
   }
   return ParseTransport(cursor, view);
 }
@@ -91,11 +106,27 @@ ParseStatus ParseIpv6(Cursor& cursor, PacketView& view) {
   ExtensionWalk walk{.protocol = ip.next_header};
   const ExtensionStatus status = WalkExtensions(cursor, walk);
   view.protocol = walk.protocol;
-  if (status == ExtensionStatus::kBad) return ParseStatus::kBadIpv6Extension;
-  if (status == ExtensionStatus::kFragment) {
-    return StatusOfFragment(walk.protocol, walk.fragment_offset, cursor.remaining());
+  view.fragment_id = walk.fragment_id;
+  // What an atomic fragment says of itself is checked as for any other packet.
+  if (walk.more_fragments || walk.fragment_offset != 0) {
+    const std::size_t end = view.l3_offset + std::size_t{view.ip_length};
+    const FragmentShape shape{walk.before_fragment, walk.fragment_offset, walk.more_fragments,
+                              end - walk.part_offset};
+    if (!shape.FitsDatagram()) return ParseStatus::kBadFragment;
   }
-  return ParseTransport(cursor, view);
+  switch (status) {
+    case ExtensionStatus::kOk:
+      return ParseTransport(cursor, view);
+    case ExtensionStatus::kFragment:
+      return ParseFragment(cursor, walk.fragment_offset, view);
+    case ExtensionStatus::kTinyFragment:
+      return ParseStatus::kTinyFragment;
+    case ExtensionStatus::kBadFragment:
+      return ParseStatus::kBadFragment;
+    case ExtensionStatus::kBad:
+      break;
+  }
+  return ParseStatus::kBadIpv6Extension;
 }
 
 // Moves behind the VLAN tags; `type` is that of what follows.
@@ -119,6 +150,7 @@ ParseStatus ParseFrame(std::span<const uint8_t> frame, bool checksum_verified, P
   const ParseStatus status = SkipVlanTags(cursor, type);
   if (status != ParseStatus::kOk) return status;
   view.l3_offset = static_cast<uint16_t>(cursor.offset());
+  view.fragment = FragmentKind::kNone;
   switch (type) {
     case kEtherTypeIpv4:
       return ParseIpv4(cursor, checksum_verified, view);

@@ -40,8 +40,11 @@ QuoteStatus ParseIpv6(Cursor& cursor, Quote& quote) {
   ExtensionWalk walk{.protocol = ip.next_header};
   const ExtensionStatus status = WalkExtensions(cursor, walk);
   quote.protocol = walk.protocol;
-  if (status == ExtensionStatus::kBad) return QuoteStatus::kMalformed;
-  if (walk.fragment_offset != 0) return QuoteStatus::kNoFlow;
+  if (status == ExtensionStatus::kFragment && walk.fragment_offset != 0) {
+    return QuoteStatus::kNoFlow;
+  }
+  const bool chain_ends = status == ExtensionStatus::kOk || status == ExtensionStatus::kFragment;
+  if (!chain_ends) return QuoteStatus::kMalformed;
   return ReadPorts(cursor, quote);
 }
 

@@ -66,7 +66,9 @@ class World {
     burst.tailroom[0] = kTailroom;
     burst.flags[0] = 0;
     extra_.frames.clear();
-    ForwardBurst({*services_, *flows_, neighbors_, events_, icmp_, extra_, 0, ++now_ / 64}, burst);
+    ForwardBurst(
+        {*services_, *flows_, neighbors_, events_, icmp_, extra_, *fragments_, 0, ++now_ / 64},
+        burst);
     if (burst.verdict[0] >= Verdict::kCount) std::abort();
     if (!IsSent(burst.verdict[0])) return;
     if (burst.data[0] < buffer.data()) std::abort();
@@ -118,6 +120,8 @@ class World {
   FlowCounters events_;
   IcmpLimiter icmp_{1000};
   testing::HeapFrames extra_;
+  std::unique_ptr<FragmentTable> fragments_ =
+      std::make_unique<FragmentTable>(HashKey::FromSeed("fragments"));
   std::unique_ptr<ServiceTable> services_;
   base::Tick now_ = 0;
 };

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 #include <memory>
 #include <string>
@@ -65,7 +66,7 @@ class World : public ::testing::Test {
       for (const PoolMember& m : p.table->members()) {
         const BackendId id = ids_.emplace(m.address, ids_.size() + 1).first->second;
         p.ids.push_back(id);
-        p.counters.push_back(&counters_[id]);
+        p.counters.push_back(counters_[id].data());
         p.paths.push_back(&paths_[id]);
       }
       spec.pools.push_back(std::move(p));
@@ -138,7 +139,7 @@ class World : public ::testing::Test {
   }
 
   ForwardContext Context() {
-    return {*services_, *flows_, neighbors_, flow_counters_, icmp_, extra_, 0, now_};
+    return {*services_, *flows_, neighbors_, flow_counters_, icmp_, extra_, *fragments_, 0, now_};
   }
   uint64_t Events(FlowEvent e) const {
     return flow_counters_.events[static_cast<std::size_t>(e)].Read();
@@ -150,11 +151,13 @@ class World : public ::testing::Test {
   std::unique_ptr<FlowTable> flows_;
   FlowCounters flow_counters_;
   std::map<net::IpAddress, BackendId> ids_;
-  std::map<BackendId, BackendCounters> counters_;
+  std::map<BackendId, std::array<BackendCounters, 4>> counters_;  // by worker
   std::map<BackendId, BackendPath> paths_;
   IcmpLimiter icmp_{1000};
   std::vector<ServiceTableSpec::ServiceSpec> more_services_;
   testing::HeapFrames extra_;
+  std::unique_ptr<FragmentTable> fragments_ =
+      std::make_unique<FragmentTable>(HashKey::FromSeed("fragments"));
   uint16_t mtu_ = 1600;
   std::unique_ptr<ServiceTable> services_;
   base::Tick now_ = 1000;

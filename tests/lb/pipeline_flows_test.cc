@@ -31,7 +31,7 @@ class PipelineFlows : public World {
     for (uint16_t port = first; port <= last; ++port) BackendOf(Flow(port, net::kTcpAck));
   }
   uint64_t LiveFlows(const net::IpAddress& backend) {
-    return counters_[ids_[backend]].live_flows.Read();
+    return counters_[ids_[backend]][0].live_flows.Read();
   }
 };
 
@@ -180,7 +180,7 @@ TEST_F(PipelineFlows, LiveFlowsFollowTheTable) {
   ConfirmAll(1, 100);
   const auto total = [&] {
     uint64_t sum = 0;
-    for (const auto& [id, c] : counters_) sum += c.live_flows.Read();
+    for (const auto& [id, c] : counters_) sum += c[0].live_flows.Read();
     return sum;
   };
   EXPECT_EQ(total(), flows_->v4().size());

@@ -145,8 +145,11 @@ TEST_F(Pipeline, EachKindOfRefusalHasItsName) {
   EXPECT_EQ(verdict_of([](auto& s) { s.protocol = net::kProtocolIcmp; }),
             Verdict::kDropIcmpMalformed);
   EXPECT_EQ(verdict_of([](auto& s) { s.ttl = 0; }), Verdict::kDropTtlZero);
-  EXPECT_EQ(verdict_of([](auto& s) { s.fragment = net::kIpv4MoreFragments; }),
-            Verdict::kDropFragment);
+  EXPECT_EQ(verdict_of([](auto& s) {
+              s.fragment = net::kIpv4MoreFragments;
+              s.payload = 1;
+            }),
+            Verdict::kDropMalformedFragment);
   EXPECT_EQ(verdict_of([](auto& s) { s.fragment = 1; }), Verdict::kDropTinyFragment);
   EXPECT_EQ(verdict_of([](auto& s) { s.source = "127.0.0.1"; }), Verdict::kDropMartianSource);
   EXPECT_EQ(verdict_of([](auto& s) { s.source = "10.2.1.2"; }), Verdict::kDropLoop);
@@ -246,7 +249,9 @@ TEST_F(Pipeline, UnresolvedGatewayIsNamed) {
   burst.headroom[0] = static_cast<uint16_t>(headroom_);
   burst.tailroom[0] = 0;
   burst.flags[0] = 0;
-  ForwardBurst({*services_, *flows_, unresolved, flow_counters_, icmp_, extra_, 0, now_}, burst);
+  ForwardBurst(
+      {*services_, *flows_, unresolved, flow_counters_, icmp_, extra_, *fragments_, 0, now_},
+      burst);
   EXPECT_EQ(burst.verdict[0], Verdict::kDropNoNeighbor);
 }
 
@@ -262,7 +267,7 @@ TEST_F(Pipeline, FailsOpenWhenTold) {
   EXPECT_EQ(BackendOf(udp), backend);
   // Expect: the flow has an entry and follows it, although the backend is unhealthy.
   EXPECT_EQ(Events(FlowEvent::kRepicked), 0U);
-  EXPECT_EQ(counters_[ids_[backend]].new_flows.Read(), 1U);
+  EXPECT_EQ(counters_[ids_[backend]][0].new_flows.Read(), 1U);
 }
 
 TEST_F(Pipeline, NoUsableBackendIsNamed) {
@@ -290,7 +295,7 @@ TEST_F(Pipeline, CountsPacketsAndBytesOfEachBackend) {
   const net::IpAddress backend = BackendOf(spec);
   spec.tcp_flags = net::kTcpAck;
   Send(spec);
-  const BackendCounters& c = counters_[ids_[backend]];
+  const BackendCounters& c = counters_[ids_[backend]][0];
   EXPECT_EQ(c.packets.Read(), 2U);
   EXPECT_EQ(c.bytes.Read(), 200U);
   EXPECT_EQ(c.new_flows.Read(), 1U);

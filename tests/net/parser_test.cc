@@ -179,39 +179,60 @@ TEST(Parser, TtlZeroIsNamed) {
   EXPECT_EQ(StatusOf(Frame(v6)), ParseStatus::kTtlZero);
 }
 
-TEST(Parser, FragmentsAreNamed) {
-  PacketSpec first;
-  first.fragment = kIpv4MoreFragments;
-  EXPECT_EQ(StatusOf(Frame(first)), ParseStatus::kFragment);
-  PacketSpec later;
-  later.fragment = 2;
-  EXPECT_EQ(StatusOf(Frame(later)), ParseStatus::kFragment);
-  PacketSpec whole;
-  whole.fragment = kIpv4DontFragment;
-  EXPECT_EQ(StatusOf(Frame(whole)), ParseStatus::kOk);
+// A fragment of IPv4: flags and offset, and bytes of TCP or UDP with its payload.
+ParseStatus StatusOfPart(uint8_t protocol, uint16_t field, std::size_t bytes, PacketView& view) {
+  PacketSpec spec;
+  spec.protocol = protocol;
+  spec.fragment = field;
+  spec.payload = 1600;
+  Bytes frame = Frame(spec);
+  frame.resize(14 + 20 + bytes);
+  net::Store(frame.data() + 16, base::be16_t(static_cast<uint16_t>(20 + bytes)));
+  net::Store(frame.data() + 24, base::be16_t(0));
+  net::Store(frame.data() + 24, FoldChecksum(SumBytes({frame.data() + 14, 20})));
+  return Parse(frame, view);
+}
+ParseStatus StatusOfPart(uint8_t protocol, uint16_t field, std::size_t bytes) {
+  PacketView view;
+  return StatusOfPart(protocol, field, bytes, view);
+}
+
+TEST(Parser, FirstFragmentsShowTheirPortsAndLaterOnesDoNot) {
+  PacketView view;
+  ASSERT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments, 24, view), ParseStatus::kOk);
+  EXPECT_EQ(view.fragment, FragmentKind::kFirst);
+  EXPECT_EQ(view.fragment_id, 0x1234U);
+  EXPECT_EQ(view.destination_port.value(), 80);
+  ASSERT_EQ(StatusOfPart(kProtocolTcp, 3, 24, view), ParseStatus::kFragment);
+  EXPECT_EQ(view.fragment, FragmentKind::kLater);
+  EXPECT_EQ(view.fragment_id, 0x1234U);
+  EXPECT_EQ(view.destination_port.value(), 0);
+  EXPECT_EQ(view.tcp_flags, 0);
+  ASSERT_EQ(StatusOfPart(kProtocolTcp, kIpv4DontFragment, 24, view), ParseStatus::kOk);
+  EXPECT_EQ(view.fragment, FragmentKind::kNone);
+  EXPECT_EQ(StatusOfPart(kProtocolIcmp, kIpv4MoreFragments, 24), ParseStatus::kIcmpFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolIcmp, 3, 24), ParseStatus::kIcmpFragment);
+  EXPECT_EQ(StatusOfPart(132, kIpv4MoreFragments, 24), ParseStatus::kUnknownProtocol);
 }
 
 // RFC 1858 sections 3 and 4, RFC 3128: fragments that hide the TCP flags or overwrite them.
 TEST(Parser, TinyFragmentsAreNamed) {
-  PacketSpec overwriting;
-  overwriting.fragment = 1;
-  EXPECT_EQ(StatusOf(Frame(overwriting)), ParseStatus::kTinyFragment);
-  overwriting.protocol = kProtocolUdp;  // has no flags there
-  EXPECT_EQ(StatusOf(Frame(overwriting)), ParseStatus::kFragment);
-  const auto first_with = [](uint16_t transport_bytes, uint8_t protocol) {
-    PacketSpec spec;
-    spec.protocol = protocol;
-    spec.fragment = kIpv4MoreFragments;
-    Bytes frame = Frame(spec);
-    net::Store(frame.data() + 16, base::be16_t(static_cast<uint16_t>(20 + transport_bytes)));
-    net::Store(frame.data() + 24, base::be16_t(0));
-    net::Store(frame.data() + 24, FoldChecksum(SumBytes({frame.data() + 14, 20})));
-    return StatusOf(frame);
-  };
-  EXPECT_EQ(first_with(8, kProtocolTcp), ParseStatus::kTinyFragment);
-  EXPECT_EQ(first_with(16, kProtocolTcp), ParseStatus::kFragment);
-  EXPECT_EQ(first_with(0, kProtocolUdp), ParseStatus::kTinyFragment);
-  EXPECT_EQ(first_with(8, kProtocolUdp), ParseStatus::kFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, 1, 20), ParseStatus::kTinyFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolUdp, 1, 20), ParseStatus::kFragment);  // has no flags there
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments, 8), ParseStatus::kTinyFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments, 16), ParseStatus::kTinyFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments, 24), ParseStatus::kOk);
+  EXPECT_EQ(StatusOfPart(kProtocolUdp, kIpv4MoreFragments, 8), ParseStatus::kOk);
+}
+
+// RFC 791 section 3.2: whole units of 8 bytes, and an end within 65,535 bytes.
+TEST(Parser, FragmentsThatFitNoDatagramAreNamed) {
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments, 25), ParseStatus::kBadFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, kIpv4MoreFragments | 9, 0), ParseStatus::kBadFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, 9, 25), ParseStatus::kFragment);
+  // 20 + 8185 x 8 + 35 = 65535
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, 8185, 35), ParseStatus::kFragment);
+  EXPECT_EQ(StatusOfPart(kProtocolTcp, 8185, 36), ParseStatus::kBadFragment);
 }
 
 Bytes Tagged(const std::vector<uint16_t>& types) {
@@ -271,15 +292,46 @@ TEST(Parser, WalksExtensionHeaders) {
   EXPECT_EQ(view.destination_port.value(), 80);
 }
 
+// A packet with a fragment header that has these bits, in front of `bytes` bytes of TCP.
+ParseStatus StatusOfPart6(uint16_t field, std::size_t bytes, PacketView& view) {
+  const Bytes header = {
+      kProtocolTcp, 0, static_cast<uint8_t>(field >> 8), static_cast<uint8_t>(field), 1, 2, 3, 4};
+  Bytes frame = WithExtensions(kProtocolFragment, header);
+  frame.resize(14 + 40 + 8 + bytes);
+  net::Store(frame.data() + 18, base::be16_t(static_cast<uint16_t>(8 + bytes)));
+  return Parse(frame, view);
+}
+ParseStatus StatusOfPart6(uint16_t field, std::size_t bytes) {
+  PacketView view;
+  return StatusOfPart6(field, bytes, view);
+}
+
 TEST(Parser, AtomicFragmentIsAWholePacket) {
-  Bytes header = {kProtocolTcp, 0, 0, 0, 1, 2, 3, 4};
-  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kOk);
-  header[3] = 1;  // more fragments
-  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kFragment);
-  header[3] = 16;  // offset 2
-  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kFragment);
-  header[3] = 8;  // offset 1
-  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, header)), ParseStatus::kTinyFragment);
+  PacketView view;
+  EXPECT_EQ(StatusOfPart6(0, 20, view), ParseStatus::kOk);
+  EXPECT_EQ(view.fragment, FragmentKind::kNone);
+  ASSERT_EQ(StatusOfPart6(1, 24, view), ParseStatus::kOk);  // more fragments
+  EXPECT_EQ(view.fragment, FragmentKind::kFirst);
+  EXPECT_EQ(view.fragment_id, 0x01020304U);
+  ASSERT_EQ(StatusOfPart6(16, 20, view), ParseStatus::kFragment);  // offset 2
+  EXPECT_EQ(view.fragment, FragmentKind::kLater);
+  EXPECT_EQ(StatusOfPart6(8, 20), ParseStatus::kTinyFragment);  // offset 1
+  EXPECT_EQ(StatusOfPart6(1, 16), ParseStatus::kTinyFragment);
+  EXPECT_EQ(StatusOfPart6(1, 20), ParseStatus::kBadFragment);
+  // RFC 8200 section 4.5: 8190 x 8 + 15 = 65535.
+  EXPECT_EQ(StatusOfPart6(8190 << 3, 15), ParseStatus::kFragment);
+  EXPECT_EQ(StatusOfPart6(8190 << 3, 16), ParseStatus::kBadFragment);
+}
+
+TEST(Parser, ChainsOfFirstFragmentsAreWholeAndHaveOneFragmentHeader) {
+  Bytes nested = {kProtocolFragment, 0, 0, 1, 1, 2, 3, 4, kProtocolTcp, 0, 0, 0, 1, 2, 3, 5};
+  EXPECT_EQ(StatusOf(WithExtensions(kProtocolFragment, nested)), ParseStatus::kBadFragment);
+  // RFC 7112: destination options of 24 bytes of which 8 are there.
+  Bytes cut = {kProtocolDestinationOptions, 0, 0, 1, 1, 2, 3, 4, kProtocolTcp, 2, 0, 0, 0, 0, 0, 0};
+  Bytes frame = WithExtensions(kProtocolFragment, cut);
+  frame.resize(14 + 40 + 16);
+  net::Store(frame.data() + 18, base::be16_t(16));
+  EXPECT_EQ(StatusOf(frame), ParseStatus::kTinyFragment);
 }
 
 TEST(Parser, ExtensionChainIsBoundedInCountAndBytes) {

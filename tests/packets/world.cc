@@ -50,6 +50,7 @@ struct World::Tables {
             .flow_counters = counters,
             .icmp = icmp,
             .extra = extra,
+            .fragments = *fragments,
             .worker = 0,
             .now = now};
   }
@@ -59,6 +60,8 @@ struct World::Tables {
   lb::FlowCounters counters;
   lb::IcmpLimiter icmp;
   testing::HeapFrames extra;
+  std::unique_ptr<lb::FragmentTable> fragments =
+      std::make_unique<lb::FragmentTable>(lb::HashKey::FromSeed("fragments"));
 };
 
 World::World(config::HostConfig host)

@@ -20,6 +20,8 @@ inline constexpr uint8_t kMultiSegment = 1;      // `length` bytes at `data` are
 inline constexpr uint8_t kChecksumVerified = 2;  // the device has checked the IPv4 header checksum
 inline constexpr uint8_t kSharedBuffer = 4;      // others may read it: nothing may be written there
 inline constexpr uint8_t kKnownFlow = 8;  // set by SelectStage: an entry that has lasted decided
+inline constexpr uint8_t kFirstFragment = 16;  // set by ParseStage
+inline constexpr uint8_t kLastTry = 32;        // in: a held packet that waits no longer
 
 union FlowKey {
   FlowKey4 v4;
@@ -32,13 +34,15 @@ union FlowKey {
 struct PacketBurst {
   int count = 0;                              // packets, <= kBurstSize
   uint8_t port = 0;                           // the port they came from
+  bool has_fragments = false;                 // set by ParseStage
   std::array<uint8_t*, kBurstSize> data;      // in: frame received; out: frame to send
   std::array<uint16_t, kBurstSize> length;    // in: bytes received; out: bytes to send
   std::array<uint16_t, kBurstSize> headroom;  // in: writable bytes in front of `data`
   std::array<uint16_t, kBurstSize> tailroom;  // in: writable bytes behind data + length
   std::array<uint8_t, kBurstSize> flags;
 
-  std::array<Verdict, kBurstSize> verdict;  // kForward and kAnswer*: send through egress_port
+  std::array<Verdict, kBurstSize>
+      verdict;  // kForward and kAnswer*: send through egress_port; kHold: try again
   std::array<uint8_t, kBurstSize> egress_port;
 
   // Between the stages.

@@ -15,7 +15,7 @@
 namespace penstock::lb {
 
 // One worker's view of one port. Written by that worker alone, read by any thread.
-// Identity: received packets = sum over all verdicts, at any quiet moment.
+// Identity: received packets = sum over all verdicts, at any quiet moment; kHold is a gauge.
 struct alignas(base::kCacheLine) PortCounters {
   base::Counter received_packets;
   base::Counter received_bytes;
@@ -28,12 +28,18 @@ struct alignas(base::kCacheLine) PortCounters {
   void Count(Verdict v, uint64_t packets = 1) {
     verdicts[static_cast<std::size_t>(v)].Add(packets);
   }
+  // A held packet ends under `v`.
+  void Release(Verdict v) {
+    verdicts[static_cast<std::size_t>(Verdict::kHold)].Subtract(1);
+    Count(v);
+  }
 };
 
 // What happened to flow entries. Indexes FlowCounters.
 enum class FlowEvent : uint8_t {
-  kHit,   // a packet followed its entry
-  kMiss,  // no entry
+  kHit,      // a packet followed its entry
+  kPeerHit,  // ... which another worker has
+  kMiss,     // no entry
   kInserted,
   kRepicked,  // entry's backend may not serve it any more, or a SYN chose anew
   kEvictedExpired,
@@ -49,6 +55,7 @@ enum class FlowEvent : uint8_t {
 
 inline constexpr std::array<std::string_view, static_cast<std::size_t>(FlowEvent::kCount)>
     kFlowEventNames = {"flow_hit",
+                       "flow_hit_peer",
                        "flow_miss",
                        "flow_inserted",
                        "flow_repicked",

@@ -12,17 +12,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <type_traits>
 
 #include "penstock/base/cache_line.h"
 #include "penstock/base/clock.h"
 #include "penstock/lb/counters.h"
+#include "penstock/lb/flow_bucket.h"
 #include "penstock/lb/flow_key.h"
 
 namespace penstock::lb {
 
-inline constexpr int kWays = 8;
 // An insert leaves at most this many unconfirmed entries in a bucket, so that a flood of new flows
 // cannot push out the confirmed ones. (A confirmed flow whose backend is taken from it starts over
 // as unconfirmed in its place; nobody outside can cause that.)
@@ -31,19 +32,6 @@ inline constexpr int kUnconfirmedWays = 4;
 inline constexpr base::Tick kSynOnlyTimeout = 130;
 // A closing flow may be evicted once it has been silent for this long; half-closed downloads live.
 inline constexpr base::Tick kClosingSilence = 10;
-
-// Bits of an entry's state.
-inline constexpr uint8_t kFlowUsed = 1;
-inline constexpr uint8_t kFlowSeenData = 2;   // a packet that is not a SYN
-inline constexpr uint8_t kFlowConfirmed = 4;  // ... and another one in a later tick
-inline constexpr uint8_t kFlowClosing = 8;    // FIN seen
-
-// One entry without its key.
-struct FlowEntry {
-  BackendId backend = kNoId;
-  base::Tick age = 0;  // ticks since the last packet, modulo 2^16
-  uint8_t state = 0;
-};
 
 // Says what entries are worth under the running configuration. Asked only when a bucket is full,
 // and by the sweep.
@@ -57,32 +45,7 @@ class FlowJudge {
   [[nodiscard]] virtual bool IsRedundant(const Key& key, const FlowEntry& entry) const = 0;
 };
 
-// 8 entries. Line 0 answers "is it here, and where does it go"; the keys follow.
-template <typename Key>
-struct alignas(base::kCacheLine) FlowBucket {
-  std::array<uint8_t, kWays> tag;
-  std::array<uint16_t, kWays> last_seen;       // low 16 bits of the tick
-  std::array<uint8_t, 3 * kWays> backend_ids;  // 24 bits each, little endian
-  std::array<uint8_t, kWays> state;
-  std::array<uint8_t, 8> spare;
-  std::array<Key, kWays> key;
-
-  [[nodiscard]] BackendId backend(int way) const {
-    const uint8_t* b = &backend_ids[static_cast<std::size_t>(way) * 3];
-    return static_cast<BackendId>(b[0] | b[1] << 8 | b[2] << 16);
-  }
-  void set_backend(int way, BackendId id) {
-    uint8_t* b = &backend_ids[static_cast<std::size_t>(way) * 3];
-    b[0] = static_cast<uint8_t>(id);
-    b[1] = static_cast<uint8_t>(id >> 8);
-    b[2] = static_cast<uint8_t>(id >> 16);
-  }
-};
-static_assert(sizeof(FlowBucket<FlowKey4>) == 192);  // 24 bytes an entry
-static_assert(sizeof(FlowBucket<FlowKey6>) == 384);  // 48 bytes an entry
-static_assert(offsetof(FlowBucket<FlowKey4>, key) == base::kCacheLine);
-
-// Thread safety: one thread.
+// Thread safety: the worker's own thread; Peek and the numbers by any.
 template <typename Key>
 class FlowTableOf {
  public:
@@ -115,6 +78,9 @@ class FlowTableOf {
   // The way that holds `key` in its bucket, or -1.
   [[nodiscard]] int Find(FlowHash hash, const Key& key) const;
   [[nodiscard]] FlowEntry Entry(FlowHash hash, int way, base::Tick now) const;
+  // The key's entry as another thread sees it. nullopt: there is none, or the bucket's owner was
+  // writing all the time.
+  [[nodiscard]] std::optional<FlowEntry> Peek(FlowHash hash, const Key& key, base::Tick now) const;
   // Stores what a packet at `now` makes of an entry. REQUIRES: `way` holds an entry.
   void Update(FlowHash hash, int way, BackendId backend, uint8_t state, base::Tick now);
   // Makes an entry, unconfirmed. `must_record`: redundant entries may go for it, even confirmed
@@ -172,6 +138,20 @@ class FlowTable {
   }
   // Full passes over both tables since the start. Any thread.
   [[nodiscard]] uint64_t CompletedSweeps() const { return std::min(v4_.sweeps(), v6_.sweeps()); }
+  template <typename Key>
+  [[nodiscard]] const FlowTableOf<Key>& of() const {
+    if constexpr (std::is_same_v<Key, FlowKey4>) {
+      return v4_;
+    } else {
+      return v6_;
+    }
+  }
+  // Until `end` there may be entries of flows whose whole packets come to another worker
+  // (kFlowStray). The owner notes it, any thread asks.
+  void NoteStray(base::Tick end) {
+    if (end > stray_end_.Read()) stray_end_.Set(end);
+  }
+  [[nodiscard]] bool MayHoldStray(base::Tick now) const { return now <= stray_end_.Read(); }
   [[nodiscard]] const FlowTableOf<FlowKey4>& v4() const { return v4_; }
   [[nodiscard]] const FlowTableOf<FlowKey6>& v6() const { return v6_; }
 
@@ -182,6 +162,7 @@ class FlowTable {
   Memory v6_memory_;
   FlowTableOf<FlowKey4> v4_;
   FlowTableOf<FlowKey6> v6_;
+  base::Counter stray_end_;
 };
 
 }  // namespace penstock::lb

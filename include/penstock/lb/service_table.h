@@ -90,6 +90,7 @@ struct Service {
   SlotHash hash = SlotHash::kFiveTuple;
   Encapsulation encapsulation = Encapsulation::kIpip;
   bool gue_checksum = true;         // GUE over IPv6: UDP checksum computed, else zero
+  bool steer_fragments = true;      // else they are dropped
   uint16_t tcp_idle_timeout = 900;  // ticks, <= kMaxIdleTimeout
   uint16_t udp_idle_timeout = 30;
   // Whether packets of the service can get to a backend: a flow may know one of a former pool.

@@ -19,6 +19,7 @@ enum class Verdict : uint8_t {
   kAnswerTooBig,   // turned into our ICMP "too big"
   kLearnNeighbor,  // an ARP or NDP message we only read
   kLearnPathMtu,   // an ICMP error of the fabric about a packet that we wrapped
+  kHold,           // a later fragment that waits for its first one (HeldPackets)
   kDropTruncated,
   kDropMultiSegment,
   kDropSharedBuffer,
@@ -31,7 +32,10 @@ enum class Verdict : uint8_t {
   kDropIpv6Extension,
   kDropTtlZero,
   kDropTinyFragment,
+  kDropMalformedFragment,
   kDropFragment,
+  kDropFragmentOverflow,
+  kDropFragmentTimeout,
   kDropMalformedTransport,
   kDropMalformedNeighbor,
   kDropIcmpMalformed,
@@ -56,8 +60,9 @@ enum class Verdict : uint8_t {
 
 inline constexpr std::size_t kVerdictCount = static_cast<std::size_t>(Verdict::kCount);
 
-// The terms of the identity received = forwarded + answered + dropped.
-enum class VerdictKind : uint8_t { kForwarded, kAnswered, kDropped };
+// The terms of the identity received = forwarded + answered + held + dropped. Held packets are a
+// gauge: they end under another verdict later.
+enum class VerdictKind : uint8_t { kForwarded, kAnswered, kHeld, kDropped };
 
 struct VerdictInfo {
   Verdict verdict;
@@ -82,6 +87,8 @@ inline constexpr std::array<VerdictInfo, kVerdictCount> kVerdicts = {{
      "ARP and NDP messages read for the addresses in them, or about other hosts."},
     {Verdict::kLearnPathMtu, VerdictKind::kAnswered, "learned_path_mtu",
      "ICMP errors of the fabric that tell a smaller MTU on the way to a backend."},
+    {Verdict::kHold, VerdictKind::kHeld, "held",
+     "Later fragments that wait for their datagram's first one, now."},
     {Verdict::kDropTruncated, VerdictKind::kDropped, "drop_truncated",
      "Shorter than an Ethernet header and its VLAN tags."},
     {Verdict::kDropMultiSegment, VerdictKind::kDropped, "drop_multi_segment",
@@ -104,7 +111,14 @@ inline constexpr std::array<VerdictInfo, kVerdictCount> kVerdicts = {{
     {Verdict::kDropTtlZero, VerdictKind::kDropped, "drop_ttl_zero", "TTL or hop limit zero."},
     {Verdict::kDropTinyFragment, VerdictKind::kDropped, "drop_tiny_fragment",
      "A fragment that hides ports or TCP flags."},
-    {Verdict::kDropFragment, VerdictKind::kDropped, "drop_fragment", "Part of a datagram."},
+    {Verdict::kDropMalformedFragment, VerdictKind::kDropped, "drop_malformed_fragment",
+     "A fragment that fits no datagram: beyond 65,535 bytes, not whole units, or nested."},
+    {Verdict::kDropFragment, VerdictKind::kDropped, "drop_fragment",
+     "Fragments of ICMP, and of services that say fragments: drop."},
+    {Verdict::kDropFragmentOverflow, VerdictKind::kDropped, "drop_fragment_overflow",
+     "Later fragments for which there was no room to wait for the first one."},
+    {Verdict::kDropFragmentTimeout, VerdictKind::kDropped, "drop_fragment_timeout",
+     "Later fragments whose datagram's first one did not come in time."},
     {Verdict::kDropMalformedTransport, VerdictKind::kDropped, "drop_malformed_transport",
      "No room for the TCP or UDP header in the packet, or a TCP data offset that lies."},
     {Verdict::kDropMalformedNeighbor, VerdictKind::kDropped, "drop_malformed_neighbor",
