@@ -30,8 +30,8 @@ class World {
                      .addresses = {Prefix("10.2.1.2/24"), Prefix("2001:db8:2:1::2/64")},
                      .gateways = {},
                      .gateway_mac = net::MacAddress{{2, 0, 0, 0, 0, 0xFE}}}}),
-        flows_(
-            FlowTable::Create({.v4_entries = 64, .v6_entries = 64}, FlowTable::AllocateFromHeap)) {
+        flows_(NewTable()),
+        other_(NewTable()) {
     ServiceTableSpec spec;
     spec.key = HashKey::FromSeed("fuzz");
     spec.ports = {{.addresses = {Prefix("10.2.1.2/24"), Prefix("2001:db8:2:1::2/64")},
@@ -66,10 +66,12 @@ class World {
     burst.tailroom[0] = kTailroom;
     burst.flags[0] = 0;
     extra_.frames.clear();
-    ForwardBurst(
-        {*services_, *flows_, neighbors_, events_, icmp_, extra_, *fragments_, 0, ++now_ / 64},
-        burst);
+    const FlowTable* const peers[] = {other_.get()};
+    ForwardBurst({*services_, *flows_, neighbors_, events_, icmp_, extra_, *fragments_, 0,
+                  ++now_ / 64, peers},
+                 burst);
     if (burst.verdict[0] >= Verdict::kCount) std::abort();
+    if (burst.verdict[0] == Verdict::kHold) CheckHeld(buffer, data, size);
     if (!IsSent(burst.verdict[0])) return;
     if (burst.data[0] < buffer.data()) std::abort();
     if (burst.data[0] + burst.length[0] > buffer.data() + buffer.size()) std::abort();
@@ -77,6 +79,9 @@ class World {
   }
 
  private:
+  static std::unique_ptr<FlowTable> NewTable() {
+    return FlowTable::Create({.v4_entries = 64, .v6_entries = 64}, FlowTable::AllocateFromHeap);
+  }
   static void Add(ServiceTableSpec& spec, const net::IpPrefix& vip, uint8_t protocol,
                   std::vector<PortRange> ports, Encapsulation encapsulation) {
     ServiceTableSpec::ServiceSpec service;
@@ -93,6 +98,11 @@ class World {
       Add(spec, vip, protocol, {{90, 99}}, Encapsulation::kGue);
       spec.services.back().outer_source = Prefix("10.64.0.0/16");
     }
+  }
+
+  // It will come again as it is now.
+  static void CheckHeld(const std::vector<uint8_t>& buffer, const uint8_t* data, std::size_t size) {
+    if (!std::equal(data, data + size, buffer.begin() + kHeadroom)) std::abort();
   }
 
   // The inner packet is what came in, or its first fragment; outside, lengths add up.
@@ -117,6 +127,7 @@ class World {
   BackendPath paths_[2];
   Neighbors neighbors_;
   std::unique_ptr<FlowTable> flows_;
+  std::unique_ptr<FlowTable> other_;  // of a worker that never gets a packet
   FlowCounters events_;
   IcmpLimiter icmp_{1000};
   testing::HeapFrames extra_;

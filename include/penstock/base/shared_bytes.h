@@ -15,8 +15,8 @@ namespace penstock::base {
 template <typename T>
 void StoreWords(T& to, const T& value) {
   static_assert(std::is_trivially_copyable_v<T>);
-  if constexpr (sizeof(T) == 1 || sizeof(T) == 2) {
-    __atomic_store(&to, &value, __ATOMIC_RELEASE);
+  if constexpr (std::is_integral_v<T>) {
+    __atomic_store_n(&to, value, __ATOMIC_RELEASE);
   } else if constexpr (alignof(T) >= 4 && sizeof(T) % 4 == 0) {
     using Word [[gnu::may_alias]] = uint32_t;
     auto* words = reinterpret_cast<Word*>(&to);
@@ -38,8 +38,8 @@ template <typename T>
 [[nodiscard]] T LoadWords(const T& from) {
   static_assert(std::is_trivially_copyable_v<T>);
   T value;
-  if constexpr (sizeof(T) == 1 || sizeof(T) == 2) {
-    __atomic_load(&from, &value, __ATOMIC_ACQUIRE);
+  if constexpr (std::is_integral_v<T>) {
+    value = __atomic_load_n(&from, __ATOMIC_ACQUIRE);
   } else if constexpr (alignof(T) >= 4 && sizeof(T) % 4 == 0) {
     using Word [[gnu::may_alias]] = uint32_t;
     auto* to = reinterpret_cast<Word*>(&value);
