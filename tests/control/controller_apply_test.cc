@@ -15,6 +15,17 @@ TEST_F(ControllerTest, FirstApplyIsGenerationOne) {
   EXPECT_EQ(FindService(*publisher.current(), 81), nullptr);
 }
 
+TEST_F(ControllerTest, WorkersAreToldWhatServicesWantOfFragments) {
+  config::ServicesConfig config = TestConfig();
+  MustApply(config);
+  EXPECT_TRUE(FindService(*publisher.current(), 80)->steer_fragments);
+  for (config::Service& service : config.services) {
+    service.fragments = config::Fragments::kDrop;
+  }
+  MustApply(config);
+  EXPECT_FALSE(FindService(*publisher.current(), 80)->steer_fragments);
+}
+
 TEST_F(ControllerTest, EmptyConfigurationIsAGenerationToo) {
   EXPECT_EQ(MustApply({}), 1U);
   EXPECT_EQ(MustApply({}), 1U);
