@@ -5,81 +5,23 @@
 #include <cmath>
 #include <cstdio>
 
-#include "lb/rendezvous.h"
+#include "lb/address_bytes.h"
+#include "lb/long_time_owners.h"
+#include "lb/stand_ins.h"
 
 namespace penstock::lb {
 namespace {
-
-// Salts that keep the uses of one key apart.
-constexpr uint64_t kOffsetSalt = 1;
-constexpr uint64_t kSkipSalt = 2;
-constexpr uint64_t kRendezvousSalt = 3;
-
-// A stand-in is looked for this many times in the base table before rendezvous decides.
-constexpr int kStandInProbes = 64;
-
-std::string_view BytesOf(const net::IpAddress& address) {
-  return {reinterpret_cast<const char*>(address.bytes.data()),
-          static_cast<std::size_t>(address.size())};
-}
 
 bool TakesNewFlows(const PoolMember& m) {
   return m.state == AdminState::kActive && m.healthy && m.weight > 0;
 }
 
-bool SameBase(const PoolTable::Spec& a, const PoolTable::Spec& b) {
-  return a.table_size == b.table_size && a.key == b.key &&
-         std::equal(a.members.begin(), a.members.end(), b.members.begin(), b.members.end(),
-                    [](const PoolMember& x, const PoolMember& y) {
-                      return x.address == y.address && x.weight == y.weight;
-                    });
+BaseTable::Spec BaseOf(const PoolTable::Spec& spec) {
+  BaseTable::Spec base{.members = {}, .table_size = spec.table_size, .key = spec.key};
+  base.members.reserve(spec.members.size());
+  for (const PoolMember& m : spec.members) base.members.push_back({m.address, m.weight});
+  return base;
 }
-
-// Finds stand-ins for the owners that take no new flows. A pure function of slot, base table and
-// who is usable: when the owner comes back, so does the slot.
-class StandIns {
- public:
-  StandIns(const PoolTable::Spec& spec, const std::vector<MemberIndex>& base,
-           const std::vector<uint8_t>& usable)
-      : spec_(spec), base_(base), usable_(usable) {
-    for (std::size_t i = 0; i < spec.members.size(); ++i) {
-      if (usable[i] == 0) continue;
-      candidates_.push_back(static_cast<MemberIndex>(i));
-      hashes_.push_back(HashBytes(BytesOf(spec.members[i].address), kRendezvousSalt, spec.key));
-    }
-  }
-
-  [[nodiscard]] MemberIndex For(uint32_t slot) const {
-    if (candidates_.empty()) return kNoMember;
-    uint64_t hash = Mix(slot ^ spec_.key.words[4], spec_.key.words[5]);
-    for (int probe = 0; probe < kStandInProbes; ++probe) {
-      hash = Mix(hash ^ spec_.key.words[0], spec_.key.words[1]);
-      const auto position = static_cast<uint32_t>(((hash >> 32) * spec_.table_size) >> 32);
-      if (usable_[base_[position]] != 0) return base_[position];
-    }
-    return Rendezvous(slot);
-  }
-
- private:
-  [[nodiscard]] MemberIndex Rendezvous(uint32_t slot) const {
-    Bid best;
-    MemberIndex winner = candidates_.front();
-    for (std::size_t i = 0; i < candidates_.size(); ++i) {
-      const uint64_t u = Mix(hashes_[i] ^ spec_.key.words[2], slot ^ spec_.key.words[3]);
-      const Bid bid{NegativeLog2(u), spec_.members[candidates_[i]].weight};
-      if (!bid.Beats(best)) continue;
-      best = bid;
-      winner = candidates_[i];
-    }
-    return winner;
-  }
-
-  const PoolTable::Spec& spec_;
-  const std::vector<MemberIndex>& base_;
-  const std::vector<uint8_t>& usable_;
-  std::vector<MemberIndex> candidates_;
-  std::vector<uint64_t> hashes_;  // of candidates' addresses
-};
 
 }  // namespace
 
@@ -88,7 +30,7 @@ std::shared_ptr<const PoolTable> PoolTable::Build(Spec spec, const PoolTable* fo
             [](const PoolMember& a, const PoolMember& b) { return a.address < b.address; });
   std::shared_ptr<PoolTable> table(new PoolTable(std::move(spec)));
   table->ChooseUsable();
-  table->BuildBase(former);
+  table->TakeBase(former);
   table->FillSlots();
   table->ComputeDigest();
   return table;
@@ -112,37 +54,52 @@ void PoolTable::ChooseUsable() {
   choose([](const PoolMember& m) { return m.state == AdminState::kDraining && m.healthy; });
 }
 
-void PoolTable::BuildBase(const PoolTable* former) {
-  if (former != nullptr && SameBase(former->spec_, spec_)) {
-    base_ = former->base_;
+void PoolTable::TakeBase(const PoolTable* former) {
+  if (!spec_.eras.empty()) {
+    base_ = spec_.eras.back().base;
     return;
   }
-  const uint32_t size = spec_.table_size;
-  std::vector<MaglevEntry> entries;
-  entries.reserve(spec_.members.size());
-  for (const PoolMember& m : spec_.members) {
-    // Section 3.4: offset = h1 mod M, skip = h2 mod (M - 1) + 1.
-    const uint64_t offset = HashBytes(BytesOf(m.address), kOffsetSalt, spec_.key) % size;
-    const uint64_t skip = HashBytes(BytesOf(m.address), kSkipSalt, spec_.key) % (size - 1) + 1;
-    entries.push_back({static_cast<uint32_t>(offset), static_cast<uint32_t>(skip), m.weight});
-  }
-  base_ = std::make_shared<const std::vector<MemberIndex>>(BuildMaglev(entries, size));
+  BaseTable::Spec spec = BaseOf(spec_);
+  const bool same = former != nullptr && former->base_->spec() == spec;
+  base_ = same ? former->base_ : BaseTable::Build(std::move(spec));
 }
 
 void PoolTable::FillSlots() {
-  const StandIns stand_ins(spec_, *base_, usable_);
+  const StandIns stand_ins(*base_, usable_);
+  const LongTimeOwners history = FindLongTimeOwners(spec_.eras, spec_.transition, spec_.now);
+  valid_until_ = history.valid_until;
   slots_.resize(spec_.table_size);
   slot_counts_.assign(spec_.members.size(), 0);
   for (uint32_t i = 0; i < spec_.table_size; ++i) {
-    const MemberIndex owner = (*base_)[i];
-    if (owner == kNoMember) continue;
-    Slot& slot = slots_[i];
-    slot.current = usable_[owner] != 0 ? owner : stand_ins.For(i);
-    // It has lost the slot for new flows and still serves those it has.
-    const bool serves = spec_.members[owner].state != AdminState::kDisabled;
-    if (slot.current != owner && serves) slot.previous = owner;
-    if (slot.current != kNoMember) ++slot_counts_[slot.current];
+    const MemberIndex owner = base_->owner(i);
+    const bool steps_aside = owner != kNoMember && usable_[owner] == 0;
+    slots_[i] = MakeSlot(owner, steps_aside ? stand_ins.For(i) : owner,
+                         history.by_slot.empty() ? kNoMember : history.by_slot[i]);
+    if (slots_[i].current != kNoMember) ++slot_counts_[slots_[i].current];
   }
+}
+
+// `owner`: by configuration; `current`: who takes the new flows.
+Slot PoolTable::MakeSlot(MemberIndex owner, MemberIndex current,
+                         MemberIndex long_time_owner) const {
+  const auto serves = [this](MemberIndex m) {
+    return m != kNoMember && spec_.members[m].state != AdminState::kDisabled;
+  };
+  // It has lost the slot for new flows and still serves those it has: more of them than somebody
+  // who lost it to a change before.
+  if (current != owner && serves(owner)) return {current, owner};
+  if (current != long_time_owner && serves(long_time_owner)) return {current, long_time_owner};
+  return {current, kNoMember};
+}
+
+bool PoolTable::IsOf(const Spec& spec) const {
+  const auto begin = [](const Eras& eras) {
+    return eras.empty() ? std::chrono::sys_seconds{} : eras.back().since;
+  };
+  return spec_.members == spec.members && spec_.table_size == spec.table_size &&
+         spec_.key == spec.key && spec_.on_no_backend == spec.on_no_backend &&
+         spec_.transition == spec.transition && spec_.eras.empty() == spec.eras.empty() &&
+         begin(spec_.eras) == begin(spec.eras) && spec.now < valid_until_;
 }
 
 ShareErrors PoolTable::share_errors() const {

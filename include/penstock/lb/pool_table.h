@@ -4,12 +4,15 @@
 #ifndef PENSTOCK_LB_POOL_TABLE_H_
 #define PENSTOCK_LB_POOL_TABLE_H_
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "penstock/lb/base_table.h"
+#include "penstock/lb/era.h"
 #include "penstock/lb/flow_key.h"
 #include "penstock/lb/maglev.h"
 #include "penstock/net/address.h"
@@ -50,7 +53,8 @@ struct ShareErrors {
 };
 
 // Immutable. Thread safety: any thread.
-// A pure function of the set of members, table size and key: never of list order, ids or the host.
+// A pure function of the set of members, table size and key, and of the eras, which are
+// configurations and the times of their changes: never of list order, ids or the host.
 class PoolTable {
  public:
   struct Spec {
@@ -58,10 +62,17 @@ class PoolTable {
     uint32_t table_size = 65537;      // prime
     OnNoBackend on_no_backend = OnNoBackend::kDrop;
     HashKey key;
+
+    // The last one is of these very members, size and key, and lends its base table. Empty: nothing
+    // is known of the past.
+    Eras eras;
+    // How long a slot that changed hands with members or weights remembers who held it.
+    std::chrono::seconds transition{300};
+    std::chrono::sys_seconds now{};
   };
 
-  // Builds the table. `former`, if given, lends its base table when the same members, weights, size
-  // and key make it up, so that a change of state costs no Maglev build.
+  // Builds the table. Without eras `former`, if given, lends its base table when the same members,
+  // weights, size and key make it up, so that a change of state costs no Maglev build.
   // REQUIRES: spec.table_size prime, <= kMaxTableSize, >= number of members; <= kMaxMembers
   // members.
   [[nodiscard]] static std::shared_ptr<const PoolTable> Build(Spec spec,
@@ -80,25 +91,35 @@ class PoolTable {
   }
 
   // Owner of a slot by configuration alone, whatever the states. kNoMember if all weights are 0.
-  [[nodiscard]] MemberIndex base_owner(uint32_t index) const { return (*base_)[index]; }
+  [[nodiscard]] MemberIndex base_owner(uint32_t index) const { return base_->owner(index); }
+  [[nodiscard]] const std::shared_ptr<const BaseTable>& base() const { return base_; }
+  // From this second on the passing of time alone may make another table of the same Spec. max():
+  // never.
+  [[nodiscard]] std::chrono::sys_seconds valid_until() const { return valid_until_; }
+  // Whether Build(spec) would give an equal table.
+  // REQUIRES: spec.members in canonical order.
+  [[nodiscard]] bool IsOf(const Spec& spec) const;
   // Slots whose current owner is member `m`.
   [[nodiscard]] uint32_t SlotsOf(MemberIndex m) const { return slot_counts_[m]; }
   [[nodiscard]] bool takes_new_flows(MemberIndex m) const { return usable_[m] != 0; }
   [[nodiscard]] ShareErrors share_errors() const;
   // 16 hexadecimal digits over members, weights, size and both columns. Hosts with the same
-  // configuration and health have the same.
+  // configuration, health and times of changes have the same.
   [[nodiscard]] const std::string& digest() const { return digest_; }
 
  private:
   explicit PoolTable(Spec spec) : spec_(std::move(spec)) {}
   void ChooseUsable();
-  void BuildBase(const PoolTable* former);
+  void TakeBase(const PoolTable* former);
   void FillSlots();
+  [[nodiscard]] Slot MakeSlot(MemberIndex owner, MemberIndex current,
+                              MemberIndex long_time_owner) const;
   void ComputeDigest();
 
   Spec spec_;
   std::vector<uint8_t> usable_;  // by member: takes new flows, after on_no_backend had its say
-  std::shared_ptr<const std::vector<MemberIndex>> base_;
+  std::shared_ptr<const BaseTable> base_;
+  std::chrono::sys_seconds valid_until_ = std::chrono::sys_seconds::max();
   std::vector<Slot> slots_;
   std::vector<uint32_t> slot_counts_;
   std::string digest_;
