@@ -65,13 +65,17 @@ absl::StatusOr<Identities> IdentityRegistry::Assign(const config::ServicesConfig
     complete = complete && AssignService(service.name, former, sweeps, next);
   }
   if (complete) return next;
-  ForEachOnlyIn(
-      next, former, [this](uint32_t id) { backend_ids_.Return(id); },
-      [this](uint32_t id) { service_ids_.Return(id); });
+  Abandon(next, former);
   return absl::ResourceExhaustedError(
       "no backend or service identity is free: those of removed ones are kept until the flow "
       "tables "
       "have forgotten them; try again in a minute");
+}
+
+void IdentityRegistry::Abandon(const Identities& next, const Identities& former) {
+  ForEachOnlyIn(
+      next, former, [this](uint32_t id) { backend_ids_.Return(id); },
+      [this](uint32_t id) { service_ids_.Return(id); });
 }
 
 void IdentityRegistry::Replaced(const Identities& former, const Identities& next) {

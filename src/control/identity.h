@@ -49,6 +49,8 @@ class IdentityRegistry {
   [[nodiscard]] absl::StatusOr<Identities> Assign(const config::ServicesConfig& config,
                                                   const Identities& former,
                                                   const lb::SweepCounts& sweeps);
+  // `next`, which Assign gave on `former`, will not be handed over: its new identities are free.
+  void Abandon(const Identities& next, const Identities& former);
   // `next` was handed over in place of `former`: what only `former` has is retired.
   void Replaced(const Identities& former, const Identities& next);
   // Every worker runs the generation last handed over.

@@ -35,19 +35,16 @@ std::vector<lb::PoolMember> MembersOf(const config::Pool& pool) {
 
 // `former` itself when it is what would be built, which saves the work and the memory.
 std::shared_ptr<const lb::PoolTable> BuildOrShare(
-    lb::PoolTable::Spec spec, const std::shared_ptr<const lb::PoolTable>& former,
-    const lb::PoolTable* base_lender) {
-  if (former != nullptr && former->table_size() == spec.table_size &&
-      former->members() == spec.members) {
-    return former;
-  }
-  return lb::PoolTable::Build(std::move(spec), base_lender);
+    lb::PoolTable::Spec spec, const std::shared_ptr<const lb::PoolTable>& former) {
+  if (former != nullptr && former->IsOf(spec)) return former;
+  return lb::PoolTable::Build(std::move(spec));
 }
 
 }  // namespace
 
 PoolTableMap BuildPoolTables(const config::ServicesConfig& config, const lb::HashKey& key,
-                             const PoolTableMap& former, const lb::HashKey& former_key) {
+                             const EraMap& eras, std::chrono::sys_seconds now,
+                             const PoolTableMap& former) {
   PoolTableMap all;
   std::map<std::string, bool, std::less<>> wants_use_all;
   for (const config::Service& service : config.services) {
@@ -57,19 +54,30 @@ PoolTableMap BuildPoolTables(const config::ServicesConfig& config, const lb::Has
   const PoolTables none;
   for (const config::Pool& pool : config.pools) {
     const auto known = former.find(pool.name);
-    const bool comparable = known != former.end() && key == former_key;
-    const PoolTables& before = comparable ? known->second : none;
+    const PoolTables& before = known != former.end() ? known->second : none;
     PoolTables& tables = all[pool.name];
     lb::PoolTable::Spec spec{.members = MembersOf(pool),
                              .table_size = pool.table_size,
                              .on_no_backend = lb::OnNoBackend::kDrop,
-                             .key = key};
-    tables.drop = BuildOrShare(spec, before.drop, before.drop.get());
+                             .key = key,
+                             .eras = eras.find(pool.name)->second,
+                             .transition = TransitionOf(pool),
+                             .now = now};
+    tables.drop = BuildOrShare(spec, before.drop);
     if (!wants_use_all.contains(pool.name)) continue;
     spec.on_no_backend = lb::OnNoBackend::kUseAll;
-    tables.use_all = BuildOrShare(std::move(spec), before.use_all, tables.drop.get());
+    tables.use_all = BuildOrShare(std::move(spec), before.use_all);
   }
   return all;
+}
+
+std::chrono::sys_seconds ValidUntil(const PoolTableMap& tables) {
+  auto until = std::chrono::sys_seconds::max();
+  for (const auto& [name, pool] : tables) {
+    // The pool's other table has the same previous owners.
+    until = std::min(until, pool.drop->valid_until());
+  }
+  return until;
 }
 
 }  // namespace penstock::control

@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -66,7 +68,7 @@ void ReloadServices(const config::HostConfig& host, control::Controller& control
     spdlog::error("{} is refused, nothing has changed", host.services_file);
     return;
   }
-  const control::ChangeResult result = controller.Apply(loaded.value);
+  const control::ChangeResult result = controller.ApplyServicesFile(loaded.value);
   LogWarnings(result);
   if (!result.status.ok()) {
     spdlog::error("{}: {}", host.services_file, Describe(result));
@@ -88,11 +90,43 @@ void LogReady(const config::HostConfig& host, const dpdk::Dataplane& dataplane,
   spdlog::info("ready: penstockd {}, generation {}", PENSTOCK_VERSION, generation);
 }
 
+// What runs from the first packet on: what ran before the last end, and after that what the
+// services file says, if there is one. Returns the generation, 0 if there is none.
+absl::StatusOr<uint64_t> RunFirst(const std::optional<config::ServicesConfig>& services,
+                                  control::Controller& controller) {
+  absl::StatusOr<uint64_t> restored = controller.Restore();
+  if (!services.has_value()) return restored;
+  if (!restored.ok()) {
+    spdlog::warn("admin states and previous owners of the last run are lost: {}",
+                 restored.status().ToString());
+  }
+  const control::ChangeResult result = controller.ApplyServicesFile(*services);
+  LogWarnings(result);
+  if (!result.status.ok()) return absl::InternalError(Describe(result));
+  return result.generation;
+}
+
+// Says once what goes on for long.
+void Tick(control::Controller& controller, std::string& last_error) {
+  const absl::Status status = controller.Tick();
+  const std::string error = status.ok() ? "" : status.ToString();
+  if (!error.empty() && error != last_error) spdlog::error("{}", error);
+  last_error = error;
+}
+
 void WaitForEnd(const sigset_t& signals, const config::HostConfig& host,
                 control::Controller& controller) {
-  int signal = 0;
-  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) ReloadServices(host, controller);
-  spdlog::info("signal {}: stopping", signal);
+  constexpr timespec kTickInterval{.tv_sec = 1, .tv_nsec = 0};
+  std::string last_error;
+  while (true) {
+    const int signal = sigtimedwait(&signals, nullptr, &kTickInterval);  // -1: nothing came
+    if (signal == SIGHUP) ReloadServices(host, controller);
+    if (signal > 0 && signal != SIGHUP) {
+      spdlog::info("signal {}: stopping", signal);
+      return;
+    }
+    Tick(controller, last_error);
+  }
 }
 
 }  // namespace
@@ -104,18 +138,14 @@ int RunDaemon(const config::HostConfig& host,
   if (!started.ok()) return Fail(started.status());
   dpdk::Dataplane& dataplane = **started;
   control::Controller controller(dataplane, dataplane, host);
-  uint64_t generation = 0;
-  if (services.has_value()) {  // before the workers, so that no packet meets an empty table
-    const control::ChangeResult result = controller.Apply(*services);
-    if (!result.status.ok()) return Fail(absl::InternalError(Describe(result)));
-    LogWarnings(result);
-    generation = result.generation;
-  }
+  // Before the workers, so that no packet meets an empty table.
+  const absl::StatusOr<uint64_t> generation = RunFirst(services, controller);
+  if (!generation.ok()) return Fail(generation.status());
   if (const absl::Status status = dataplane.Launch(); !status.ok()) return Fail(status);
   absl::StatusOr<std::unique_ptr<rpc::Server>> server =
       rpc::Server::Start({.listen = host.control.listen, .version = PENSTOCK_VERSION}, controller);
   if (!server.ok()) return Fail(server.status());
-  LogReady(host, dataplane, generation);
+  LogReady(host, dataplane, *generation);
   WaitForEnd(signals, host, controller);
   (*server)->Shutdown(kShutdownGrace);
   dataplane.Stop();

@@ -33,6 +33,9 @@ std::shared_ptr<const PoolTable> PoolTable::Build(Spec spec, const PoolTable* fo
   table->TakeBase(former);
   table->FillSlots();
   table->ComputeDigest();
+  // The past has had its say; its base tables need not live as long as this one.
+  Eras& eras = table->spec_.eras;
+  if (!eras.empty()) eras.erase(eras.begin(), eras.end() - 1);
   return table;
 }
 

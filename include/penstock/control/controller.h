@@ -8,7 +8,9 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -18,6 +20,7 @@
 #include "penstock/config/host_config.h"
 #include "penstock/config/services_config.h"
 #include "penstock/config/violation.h"
+#include "penstock/control/history.h"
 #include "penstock/control/views.h"
 #include "penstock/lb/dataplane.h"
 
@@ -25,12 +28,14 @@ namespace penstock::control {
 
 struct RunningState;
 class IdentityRegistry;
+class Journal;
 
 // Outcome of a change.
 struct ChangeResult {
   // OK: every worker runs `generation`.
   // INVALID_ARGUMENT: refused, see `violations`. NOT_FOUND, FAILED_PRECONDITION,
-  // RESOURCE_EXHAUSTED: refused, the message says why. In all of these nothing has changed.
+  // RESOURCE_EXHAUSTED: refused, the message says why. What the history answers when it cannot keep
+  // the generation: likewise refused. In all of these nothing has changed.
   // DEADLINE_EXCEEDED: `generation` is handed over and is what the workers will run, but some of
   // them, named in the message, have not confirmed it. The same change can be made again.
   absl::Status status;
@@ -45,28 +50,55 @@ struct ChangeResult {
   config::Violations violations;
 };
 
+struct ControllerOptions {
+  // Keeps the generations. nullptr: they are forgotten at the end. Called by one thread at a time;
+  // outlives the controller.
+  History* history = nullptr;
+
+  // Wall-clock time: when generations began, how long ago that was. Unset: the system's clock.
+  std::function<std::chrono::sys_seconds()> clock = {};
+};
+
 // Thread safety: any thread but workers. Changes wait for each other; questions are answered from
 // the last generation handed over, and never wait for a change in progress.
 class Controller {
  public:
   // REQUIRES: `host` is valid; publisher and reader outlive the controller.
   Controller(lb::SnapshotPublisher& publisher, const lb::DataplaneReader& reader,
-             const config::HostConfig& host);
+             const config::HostConfig& host, ControllerOptions options = {});
   ~Controller();
   Controller(const Controller&) = delete;
   Controller& operator=(const Controller&) = delete;
 
   // Replaces the configuration: all of it or nothing. Backends without a state keep the one they
   // have; new ones start active. A configuration equal to what runs, list order aside, answers the
-  // present generation.
-  [[nodiscard]] ChangeResult Apply(const config::ServicesConfig& config);
+  // present generation. FAILED_PRECONDITION on a host that has a services file.
+  [[nodiscard]] ChangeResult Apply(const config::ServicesConfig& config,
+                                   const ChangeNote& note = {});
+  // The same for what the host's services file says.
+  [[nodiscard]] ChangeResult ApplyServicesFile(const config::ServicesConfig& config);
 
   // Sets backends, given by address or name, to draining or to active: all of them or none.
   // Without `force`, a drain that leaves a pool without a usable backend is refused.
   [[nodiscard]] ChangeResult DrainBackends(std::string_view pool,
-                                           const std::vector<std::string>& backends, bool force);
+                                           const std::vector<std::string>& backends, bool force,
+                                           const ChangeNote& note = {});
   [[nodiscard]] ChangeResult UndrainBackends(std::string_view pool,
-                                             const std::vector<std::string>& backends);
+                                             const std::vector<std::string>& backends,
+                                             const ChangeNote& note = {});
+
+  // Goes on where the last start ended: hands over the last acknowledged generation of the history,
+  // under its number and with the admin states and previous owners it had. Returns the number; 0 if
+  // there is none. FAILED_PRECONDITION: this host cannot carry it; nothing is restored, and the
+  // next generation takes the next number. Errors of the history as they are.
+  // REQUIRES: no other call before it.
+  [[nodiscard]] absl::StatusOr<uint64_t> Restore();
+
+  // What has to happen by itself, to be called about once a second: hands over tables without the
+  // previous owners whose time has run out, under the same generation, which is the same
+  // configuration; and notes a generation that workers confirm late. The error, if any, is for the
+  // log: the next call tries again.
+  [[nodiscard]] absl::Status Tick();
 
   // The applied configuration with the state of every backend filled in.
   struct Applied {
@@ -74,6 +106,11 @@ class Controller {
     uint64_t generation = 0;
   };
   [[nodiscard]] Applied GetConfig() const;
+
+  // Of the history, newest first. FAILED_PRECONDITION: none is kept.
+  [[nodiscard]] absl::StatusOr<std::vector<GenerationInfo>> ListGenerations() const;
+  // NOT_FOUND: no such generation, or forgotten.
+  [[nodiscard]] absl::StatusOr<Generation> GetGeneration(uint64_t number) const;
 
   [[nodiscard]] Listing<ServiceView> ListServices() const;  // by name
   [[nodiscard]] Listing<PoolView> ListPools() const;        // by name
@@ -89,18 +126,33 @@ class Controller {
   [[nodiscard]] bool IsReady() const;
 
  private:
-  [[nodiscard]] ChangeResult ApplyLocked(config::ServicesConfig desired)
+  [[nodiscard]] ChangeResult ApplyValidated(const config::ServicesConfig& config,
+                                            const ChangeNote& note);
+  [[nodiscard]] ChangeResult ApplyLocked(config::ServicesConfig desired, const ChangeNote& note)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   [[nodiscard]] ChangeResult SetState(std::string_view pool,
                                       const std::vector<std::string>& backends,
-                                      config::AdminState state, bool force);
+                                      config::AdminState state, bool force, const ChangeNote& note);
+  [[nodiscard]] config::Violations ViolationsOf(const config::ServicesConfig& config) const;
+  // The generation that follows on `running`, with the time and the number given.
+  [[nodiscard]] absl::StatusOr<std::shared_ptr<RunningState>> MakeNext(
+      config::ServicesConfig desired, const RunningState& running, uint64_t number,
+      std::chrono::sys_seconds time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
   [[nodiscard]] ChangeResult Hand(std::shared_ptr<RunningState> next)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // Makes `next` what questions are answered from, and the next change follows on.
+  void Install(std::shared_ptr<RunningState> next) ABSL_EXCLUSIVE_LOCKS_REQUIRED(writer_mutex_);
+  // After workers were silent: whether they run `generation` by now.
+  [[nodiscard]] bool EveryWorkerRuns(uint64_t generation) const;
+  // Never before the time of `running`, so that time does not run backwards.
+  [[nodiscard]] std::chrono::sys_seconds Now(const RunningState& running) const;
   [[nodiscard]] std::shared_ptr<const RunningState> state() const;
 
   lb::SnapshotPublisher& publisher_;  // called with writer_mutex_ held
   const lb::DataplaneReader& reader_;
   const config::HostConfig host_;
+  const std::function<std::chrono::sys_seconds()> clock_;
+  const std::unique_ptr<Journal> journal_;
 
   // Serialises changes. Held while workers are waited for, hence never taken by a question.
   // Order: writer_mutex_, then state_mutex_.
