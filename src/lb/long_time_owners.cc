@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 namespace penstock::lb {
 namespace {
@@ -130,13 +131,17 @@ LongTimeOwners FindLongTimeOwners(const Eras& eras, seconds transition, sys_seco
   std::vector<uint8_t> stayed(present.base->members().size(), 1);
   std::vector<Earlier> newest_first;
   for (auto era = eras.rbegin() + 1; era != eras.rend(); ++era) {
-    newest_first.push_back(LookBack(*era, *present.base, stayed));
+    Earlier earlier = LookBack(*era, *present.base, stayed);
+    // Replaced within its first second: nobody had time to begin a flow.
+    const bool held = era->since < (era - 1)->since;
+    if (held) newest_first.push_back(std::move(earlier));
   }
+  if (newest_first.empty()) return found;
   for (uint32_t slot = 0; slot < present.base->spec().table_size; ++slot) {
     Search search(transition);
     ForEachTenure(slot, newest_first, {present.base->owner(slot), present.since, now},
                   [&search](const Tenure& tenure) { return search.Consider(tenure); });
-    const MemberIndex owner = search.Decide(newest_first.back().since, found.valid_until);
+    const MemberIndex owner = search.Decide(eras.front().since, found.valid_until);
     if (owner == kNoMember) continue;
     if (found.by_slot.empty()) found.by_slot.assign(present.base->spec().table_size, kNoMember);
     found.by_slot[slot] = owner;
