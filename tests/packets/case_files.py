@@ -14,11 +14,17 @@ Values are Python expressions in the words of words.py; lines that are indented 
 steps: another `packet` or `in` behind a verdict. Further keys of a step:
 
       with: port=1, headroom=16, flags="multi_segment"
-      wait: 5                        seconds pass before it
+      wait: 5                        seconds pass before it; 0.1 is 100 ms
       apply: drained                 other services are applied before it
 
+A fragment that waits for its first one has the verdict `held`. The step with which it comes out
+says so, behind its own frames; that may be a step of `wait` alone, without a frame:
+
+      released: 1 forwarded          step 1; 1-3: steps 1, 2 and 3, all alike
+      out: OUT / ipip4(PACKET)       and what is sent of each of them
+
 and of a case: `each: TOS in (0, 1, 2)` repeats it for each value; `burst: yes` has its frames come
-as one burst; `driver only: REASON` when it cannot run end to end.
+as one burst, where what is held and released at once is told by its last verdict; `driver only: REASON` when it cannot run end to end.
 """
 
 import collections
@@ -31,25 +37,36 @@ from scapy.all import raw
 import words
 
 HERE = pathlib.Path(__file__).parent
-KEY = re.compile(r"  (in|packet|verdict|out|with|wait|apply|each|burst|driver only|host|services)"
-                 r": (.*)")
+KEY = re.compile(r"  (in|packet|verdict|out|released|with|wait|apply|each|burst|driver only|host|"
+                 r"services): (.*)")
 STEP_KEYS = ("with", "wait", "apply")
+RELEASED = re.compile(r"(\d+)(?:-(\d+))? (\w+)")
+
+
+@dataclasses.dataclass
+class Release:
+    """What becomes of a frame that was held, and with it of its step."""
+
+    number: int  # of the step, from 1 on
+    verdict: str
+    out: list[bytes]  # shared with the others of one line
 
 
 @dataclasses.dataclass
 class Step:
-    """One frame and what becomes of it."""
+    """One frame and what becomes of it; or time that passes."""
 
-    frame: bytes = b""
+    frame: bytes | None = None  # None: only time passes
     verdict: str = ""
     out: list[bytes] = dataclasses.field(default_factory=list)
+    released: list[Release] = dataclasses.field(default_factory=list)
     port: int = 0  # where it comes in, and where frames leave
     headroom: int = 128  # bytes in front of the frame in its buffer
     flags: str = "-"  # names of driver.cc
     buffers: int | None = None  # for fragments; None: enough
     times: int = 1  # how often it comes, with the same outcome
     out_port: int | None = None  # None: `port`
-    wait: int = 0  # seconds before it
+    wait: float = 0  # seconds before it
     apply: str = ""  # services to change to before it
 
 
@@ -119,26 +136,28 @@ class _Builder:
         self.names = dict(names)
         self.steps = []
         self.step = None
-        self.has_frame = False
+        self.sent = []  # whereto the next `out` belongs
 
     def add(self, key, value, place):
-        if key in ("in", "packet", *STEP_KEYS) and (self.step is None or self.step.verdict):
+        if key in ("in", "packet", *STEP_KEYS) and (
+                self.step is None or self.step.verdict or self.step.released):
             self.step = Step()
             self.steps.append(self.step)
-            self.has_frame = False
+            self.sent = self.step.out
         if self.step is None:
             raise CaseError(f"{place}: {key} before any packet")
         if key == "packet":
             self.names["PACKET"] = _evaluate(value, self.names, place)
         elif key == "in":
             self.step.frame = raw(_evaluate(value, self.names, place))
-            self.has_frame = True
         elif key == "verdict":
-            if not self.has_frame:
+            if self.step.frame is None:
                 self.step.frame = raw(_evaluate("ETH / PACKET", self.names, place))
             self.step.verdict = value
+        elif key == "released":
+            self._release(value, place)
         elif key == "out":
-            self.step.out.append(raw(_evaluate(value, self.names, place)))
+            self.sent.append(raw(_evaluate(value, self.names, place)))
         elif key == "with":
             for name, setting in _evaluate(f"dict({value})", self.names, place).items():
                 setattr(self.step, name, setting)
@@ -146,6 +165,14 @@ class _Builder:
             self.step.wait = _evaluate(value, self.names, place)
         elif key == "apply":
             self.step.apply = value
+
+    def _release(self, value, place):
+        match = RELEASED.fullmatch(value)
+        if not match:
+            raise CaseError(f"{place}: not `released: STEP VERDICT`: {value}")
+        first, last = int(match[1]), int(match[2] or match[1])
+        self.sent = []
+        self.step.released += [Release(n, match[3], self.sent) for n in range(first, last + 1)]
 
 
 def _build(head, entries, path):
@@ -181,16 +208,39 @@ def _build(head, entries, path):
                    [step for step in builder.steps for _ in range(step.times)])
 
 
+def _is_special(case, step):
+    """Whether only packet_driver can play the step: a capture knows no time between frames."""
+    pauses_at_the_end = step is case.steps[-1] and step.frame is None
+    return (step.wait and not pauses_at_the_end or step.apply or step.buffers is not None or
+            step.headroom != 128 or step.flags != "-")
+
+
+def _mistake(case, step):
+    if not step.verdict and (step.frame is not None or not step.released):
+        return "a step without a verdict"
+    if _is_special(case, step) and not case.driver_only:
+        return "say why it is `driver only:`"
+    ends = [(step.verdict, step.out)] + [(r.verdict, r.out) for r in step.released]
+    for verdict, sent in ends:
+        if verdict in ("forwarded", "answered_echo", "answered_too_big") and not sent:
+            return f"{verdict} and nothing sent?"
+    return ""
+
+
 def _check(case):
-    for step in case.steps:
-        if not step.verdict:
-            raise CaseError(f"{case.place}: {case.name}: a step without a verdict")
-        special = (step.wait or step.apply or step.buffers is not None or step.headroom != 128 or
-                   step.flags != "-")
-        if special and not case.driver_only:
-            raise CaseError(f"{case.place}: {case.name}: say why it is `driver only:`")
-        if step.verdict in ("forwarded", "answered_echo", "answered_too_big") and not step.out:
-            raise CaseError(f"{case.place}: {case.name}: {step.verdict} and nothing sent?")
+    held = set()
+    for number, step in enumerate(case.steps, 1):
+        mistake = _mistake(case, step)
+        if step.verdict == "held":
+            held.add(number)
+        for release in step.released:
+            if release.number not in held:
+                mistake = f"step {release.number} is not held"
+            held.discard(release.number)
+        if mistake:
+            raise CaseError(f"{case.place}: {case.name}: step {number}: {mistake}")
+    if held:
+        raise CaseError(f"{case.place}: {case.name}: what becomes of the steps {sorted(held)}?")
     return case
 
 

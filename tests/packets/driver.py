@@ -15,6 +15,8 @@ class Driver:
             command += ["--tamper", tamper]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                          text=True)
+        self._frames = 0  # given to it since the last reset
+        self.released: list[tuple[int, Outcome]] = []  # of frames held, by number from 0 on
 
     def close(self) -> None:
         self._process.stdin.close()
@@ -37,9 +39,15 @@ class Driver:
 
     def reset(self) -> None:
         self.ask("reset")
+        self._frames, self.released = 0, []
 
-    def clock(self, seconds: int) -> None:
-        self.ask(f"clock {seconds}")
+    def clock(self, milliseconds: int) -> None:
+        self._outcomes(self.ask(f"clock {milliseconds}"))
+
+    def take_released(self) -> list[tuple[int, Outcome]]:
+        """Frames that were held and are no more, in order: since the last call, or reset."""
+        released, self.released = self.released, []
+        return released
 
     def apply(self, services) -> None:
         answer = self.ask(f"apply {services}")
@@ -53,12 +61,23 @@ class Driver:
         """`frames`: (port, headroom, flags, bytes), at most 32, as one burst."""
         lines = self.ask(*(f"frame {port} {headroom} {flags} {frame.hex() or '-'}"
                            for port, headroom, flags, frame in frames), "run")
+        self._frames += len(frames)
+        return self._outcomes(lines)
+
+    def _outcomes(self, lines: list[str]) -> list[Outcome]:
+        """Of the frames that came; those of frames that were held go to `released`."""
         outcomes: list[Outcome] = []
+        sent: list[tuple[int, bytes]] = []
         for line in lines:
             if line.startswith("sent "):
-                outcomes[-1][1].append(_sent(line))
+                sent.append(_sent(line))
+                continue
+            sent = []
+            if line.startswith("released "):
+                _, number, verdict = line.split()
+                self.released.append((int(number), (verdict, sent)))
             else:
-                outcomes.append((line, []))
+                outcomes.append((line, sent))
         return outcomes
 
 

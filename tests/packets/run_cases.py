@@ -18,32 +18,68 @@ import difference
 from driver import Driver
 
 
+NOTHING = ("", [])  # comes of a step without a frame
+
+
+def _frame(step: cases.Step) -> tuple:
+    return (step.port, step.headroom, step.flags, step.frame)
+
+
+def _of_burst(driver: Driver, case: cases.Case):
+    """The last outcome of each step of a burst."""
+    outcomes = driver.run([_frame(step) for step in case.steps if step.frame is not None])
+    for number, outcome in driver.take_released():
+        outcomes[number] = outcome
+    return [(outcome, []) for outcome in outcomes]
+
+
 def _outcomes(driver: Driver, case: cases.Case):
-    """What came of each step."""
-    frames = [(step.port, step.headroom, step.flags, step.frame) for step in case.steps]
+    """What came of each step, and of those that were held until it: (step number, outcome)."""
     if case.burst:
-        yield from driver.run(frames)
+        yield from _of_burst(driver, case)
         return
-    for step, frame in zip(case.steps, frames):
+    numbers = []  # of the steps of the frames so far
+    for number, step in enumerate(case.steps, 1):
         if step.wait:
-            driver.clock(step.wait)
+            driver.clock(round(1000 * step.wait))
         if step.apply:
             driver.apply(cases.services_file(step.apply))
         if step.buffers is not None:
             driver.ask(f"buffers {step.buffers}")
-        yield driver.run([frame])[0]
+        outcome = NOTHING
+        if step.frame is not None:
+            outcome = driver.run([_frame(step)])[0]
+            numbers.append(number)
+        yield outcome, [(numbers[n], late) for n, late in driver.take_released()]
+
+
+def _differences(case: cases.Case, step: cases.Step, got, released) -> str:
+    def expected(verdict, out, of):
+        port = of.port if of.out_port is None else of.out_port
+        return verdict, [(port, frame) for frame in out]
+    texts = [difference.of_outcomes(expected(step.verdict, step.out, step), got)]
+    mine = [r.number for r in step.released]
+    theirs = [number for number, _ in released]
+    if mine != theirs:
+        texts.append(f"    released: expected steps {mine}, got {theirs}")
+    for release, (number, outcome) in zip(step.released, released):
+        if release.number != number:
+            break
+        late = expected(release.verdict, release.out, case.steps[number - 1])
+        text = difference.of_outcomes(late, outcome)
+        texts.append(text and f"    step {number}, released:\n{text}")
+    return "\n".join(filter(None, texts))
 
 
 def run_on_driver(driver: Driver, case: cases.Case) -> list[str]:
     """What is wrong, one text for each step that differs."""
     driver.reset()
     wrong = []
-    for number, (step, got) in enumerate(zip(case.steps, _outcomes(driver, case)), 1):
-        port = step.port if step.out_port is None else step.out_port
-        expected = (step.verdict, [(port, frame) for frame in step.out])
-        text = difference.of_outcomes(expected, got)
+    for number, (step, (got, released)) in enumerate(zip(case.steps, _outcomes(driver, case)), 1):
+        text = _differences(case, step, got, released)
         if text:
-            wrong.append(f"  step {number}:\n{text}\n    the frame: {step.frame.hex()}")
+            frame = "none" if step.frame is None else step.frame.hex()
+            wrong.append(f"  step {number}:\n{text}\n    the frame: {frame}")
     return wrong
 
 
@@ -88,7 +124,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="names the cases, runs nothing")
     options = parser.parse_args()
     chosen = cases.all_cases(options.only)
-    steps = sum(len(case.steps) for case in chosen)
+    steps = sum(step.frame is not None for case in chosen for step in case.steps)
     described = len({case.place for case in chosen})
     if options.list:
         for case in chosen:

@@ -104,26 +104,39 @@ def chain(kind, count, source=CLIENT6, destination=VIP6):
     return IPv6(src=source, dst=destination, nh=kinds[0]) / Raw(headers)
 
 
-def fragments(packet, payload=1480):
-    """The IPv4 packet cut at multiples of `payload` bytes, as a sender does it (RFC 791 3.2)."""
+def part(packet, at, size, more=False, id6=9):
+    """The fragment of a packet without options and extensions that holds `size` bytes from `at` on.
+    `id6`: identification when it is IPv6; IPv4 has its own."""
     whole = raw(packet)
-    header, body = IP(whole[:20]), whole[20:]
-    parts = []
-    for at in range(0, len(body), payload):
-        part = header.copy()
-        del part.len, part.chksum
-        part.frag, part.flags = at // 8, "MF" if at + payload < len(body) else 0
-        parts.append(part / Raw(body[at:at + payload]))
-    return parts
-
-
-def part(packet, at, size, more=False):
-    """The fragment of an IPv4 packet without options that holds `size` bytes from `at` on."""
-    whole = raw(packet)
+    if whole[0] >> 4 == 6:
+        header = IPv6(whole[:40])
+        body = IPv6ExtHdrFragment(nh=header.nh, offset=at // 8, m=int(more), id=id6) / Raw(
+            whole[40 + at:40 + at + size])
+        header.nh, header.plen = 44, len(body)
+        return header / body
     header = IP(whole[:20])
     del header.len, header.chksum
-    header.frag, header.flags = at // 8, "MF" if more else 0
+    header.frag, header.flags = at // 8, int(header.flags) & 6 | int(more)
     return header / Raw(whole[20 + at:20 + at + size])
+
+
+def fragments(packet, payload, id6=9):
+    """The packet cut at multiples of `payload` bytes, as a sender does it (RFC 791, RFC 8200)."""
+    body = len(raw(packet)) - (20 if raw(packet)[0] >> 4 == 4 else 40)
+    return [part(packet, at, payload, at + payload < body, id6) for at in range(0, body, payload)]
+
+
+def later4(at, size, protocol=17, more=False, **fields):
+    """A later IPv4 fragment that holds any bytes."""
+    values = {"src": CLIENT4, "dst": VIP4, "frag": at // 8, "flags": int(more), "proto": protocol}
+    return IP(**{**values, **fields}) / data(size)
+
+
+def later6(at, size, protocol=17, more=False, identification=9, **fields):
+    """A later IPv6 fragment that holds any bytes."""
+    return (IPv6(**{"src": CLIENT6, "dst": VIP6, **fields}) /
+            IPv6ExtHdrFragment(nh=protocol, offset=at // 8, m=int(more), id=identification) /
+            data(size))
 
 
 def _traffic_class(packet):
