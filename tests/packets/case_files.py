@@ -14,8 +14,8 @@ Values are Python expressions in the words of words.py; lines that are indented 
 steps: another `packet` or `in` behind a verdict. Further keys of a step:
 
       with: port=1, headroom=16, flags="multi_segment"
-      wait: 5                        seconds pass before it; 0.1 is 100 ms
       apply: drained                 other services are applied before it
+      wait: 5                        then seconds pass before it; 0.1 is 100 ms
 
 A fragment that waits for its first one has the verdict `held`. The step with which it comes out
 says so, behind its own frames; that may be a step of `wait` alone, without a frame:

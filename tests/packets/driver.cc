@@ -5,17 +5,20 @@
 //                                   commas between: multi_segment, shared, checksum_verified
 //   run                             runs the burst; answers for each frame, in order, a line
 //                                   VERDICT and a line "sent PORT HEX" for each frame sent
-//   clock SECONDS                   lets time pass
-//   reset                           forgets flows, neighbors and rates
+//   clock MILLISECONDS              lets time pass
+//   reset                           forgets flows, neighbors, rates and fragments
 //   buffers COUNT                   lends so many buffers for fragments until the next reset
 //   apply FILE                      other services; answers "ok" or "error TEXT"
 //   solicit                         "sent PORT HEX" for each request of our own that is due
 //   hash PROTOCOL SOURCE PORT DESTINATION PORT    the flow hash, 16 hexadecimal digits
 //   table SLOTS                     owners of the first pool's first slots: "owners ADDRESS ..."
 //
-// Every answer ends with a line "end".
+// Frames with the verdict "held" are tried again at the end of every run and after every clock.
+// What becomes of them is answered there by "released NUMBER VERDICT" and lines "sent ..." as
+// above; frames are numbered from 0 on, since the last reset. Every answer ends with a line "end".
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <map>
 #include <sstream>
@@ -42,9 +45,10 @@ class Session {
     if (command == "run") {
       Run();
     } else if (command == "clock") {
-      base::Tick seconds = 0;
-      words >> seconds;
-      world_.AdvanceClock(seconds);
+      std::chrono::milliseconds::rep milliseconds = 0;
+      words >> milliseconds;
+      world_.AdvanceClock(std::chrono::milliseconds(milliseconds));
+      PrintReleased();
     } else if (command == "buffers") {
       std::size_t count = 0;
       words >> count;
@@ -90,6 +94,15 @@ class Session {
       PrintSent(outcomes[i].sent);
     }
     frames_.clear();
+    PrintReleased();
+  }
+
+  void PrintReleased() {
+    for (Released& one : world_.RetryHeld()) {
+      if (!tamper_.empty()) Tamper(tamper_, one.frame, one.outcome);
+      std::cout << "released " << one.number << " " << one.outcome.verdict << "\n";
+      PrintSent(one.outcome.sent);
+    }
   }
 
   static void PrintSent(const std::vector<Sent>& sent) {

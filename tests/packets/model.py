@@ -2,15 +2,16 @@
 
 Written from docs/PACKETS.md, docs/HASHING.md, docs/CONSISTENCY.md and the RFCs they name, not from
 the program under test, and without any of its constants. Not in it: rates of ICMP (runs leave
-a second between packets), full flow tables, health.
+time between packets), full tables of flows and decisions, health.
 """
 
 import pathlib
 
 import model_icmp
 import model_neighbor
-from model_config import UDP, Port, Prefix, Service, read_ports, read_services
+from model_config import UDP, Backend, Port, Prefix, Service, read_ports, read_services
 from model_flows import FlowId, Flows
+from model_fragments import MOST_WAITING, Decisions, Waiting, Way
 from model_parse import ARP, IPV4, IPV6, Drop, Packet, open_frame, parse
 from model_wrap import GUE_PORT, LEAST_ROOM, cut, link, overhead, too_big, wrap
 
@@ -25,25 +26,60 @@ MARTIANS = [Prefix.parse(text) for text in
              "ff00::/8", "fe80::/10", "::ffff:0:0/96")]
 
 
+class Held(Exception):
+    """The fragment waits for its first one."""
+
+
 class Model:
-    """One host. `predict` is to be asked for every frame, in order."""
+    """One host. `predict` is to be asked for every frame, in order, and `elapse` when time passes
+    without a frame. `released`: (number of the frame from 0 on, outcome) of what was held."""
 
     def __init__(self, host: pathlib.Path, services: pathlib.Path):
         self.ports = read_ports(host)
         seed, self.services = read_services(services)
         self.flows = Flows(seed)
         self.neighbors: dict[bytes, bytes] = {}  # l2 backends whose MAC address is known
+        self.released: list[tuple[int, Outcome]] = []
+        self._decisions = Decisions()
+        self._waiting: list[Waiting] = []
+        self._frames = 0
         self._mtus: dict[bytes, tuple[int, int]] = {}  # by backend: MTU and when it ends
         self._own = [p for port in self.ports for p in
                      (Prefix(a.address, 8 * len(a.address)) for a in port.addresses)]
         self._own += [s.outer_source for s in self.services if s.outer_source]
 
     def predict(self, frame: bytes, port: int, now: int) -> Outcome:
-        """`now`: seconds."""
+        """`now`: milliseconds."""
+        outcome = self._judge(frame, port, now)
+        if outcome[0] == "held":
+            if len(self._waiting) == MOST_WAITING:
+                outcome = "drop_fragment_overflow", []
+            else:
+                self._waiting.append(Waiting(self._frames, frame, port, now))
+        self._frames += 1
+        self.elapse(now)
+        return outcome
+
+    def elapse(self, now: int) -> None:
+        """What waits is judged again."""
+        still = []
+        for one in self._waiting:
+            outcome = self._judge(one.frame, one.port, now)
+            if outcome[0] == "held" and one.is_tired(now):
+                outcome = "drop_fragment_timeout", []
+            if outcome[0] == "held":
+                still.append(one)
+            else:
+                self.released.append((one.number, outcome))
+        self._waiting = still
+
+    def _judge(self, frame: bytes, port: int, now: int) -> Outcome:
         try:
-            return self._decide(frame, self.ports[port], now)
+            return self._decide(frame, self.ports[port], now // 1000)
         except Drop as drop:
             return drop.args[0], []
+        except Held:
+            return "held", []
 
     def _decide(self, frame: bytes, port: Port, now: int) -> Outcome:
         kind, data = open_frame(frame)
@@ -52,16 +88,19 @@ class Model:
         if kind not in (IPV4, IPV6):
             raise Drop("drop_unknown_ethertype")
         packet = parse(kind, data)
-        if model_neighbor.is_discovery(packet):
+        message = packet.icmp and not packet.later  # of a later fragment nobody can tell
+        if message and model_neighbor.is_discovery(packet):
             return model_neighbor.discovery(frame, packet, port)
         if frame[:6] != port.mac:
             raise Drop("drop_not_our_mac")
-        if packet.icmp and self._is_own(packet.destination):
+        if message and self._is_own(packet.destination):
             return self._for_us(packet, port, now)
         services = self._of_destination(packet.destination)
         if packet.source == packet.destination or any(m.holds(packet.source) for m in MARTIANS):
             raise Drop("drop_martian_source")
-        if packet.icmp:
+        if packet.later:
+            return self._follow(packet, port, now)
+        if message:
             return self._icmp_to_vip(packet, services, port, now)
         return self._to_service(packet, services, port, now)
 
@@ -85,11 +124,39 @@ class Model:
                 return found[0]
         return None
 
+    def _follow(self, packet: Packet, port: Port, now: int) -> Outcome:
+        """A later fragment goes where its first one went."""
+        if packet.v4:
+            self._check_protocol(packet.protocol)
+        decision = self._decisions.of(packet, now)
+        if decision is None:
+            raise Held()
+        if isinstance(decision, str):
+            raise Drop(decision)
+        return self._send(packet, decision, port, now, answer=False)
+
     def _to_service(self, packet: Packet, services: list[Service], port: Port, now: int) -> Outcome:
-        if packet.protocol in TUNNELS:
+        decision: Way | str
+        try:
+            decision = self._way(packet, services, now)
+        except Drop as drop:
+            decision = drop.args[0]
+        if packet.part:
+            self._decisions.note(packet, decision, now)
+        if isinstance(decision, str):
+            raise Drop(decision)
+        return self._send(packet, decision, port, now)
+
+    @staticmethod
+    def _check_protocol(protocol: int) -> None:
+        if protocol in TUNNELS:
             raise Drop("drop_loop")
-        if packet.protocol not in (6, UDP):
+        if protocol not in (6, UDP):
             raise Drop("drop_no_service")
+
+    def _way(self, packet: Packet, services: list[Service], now: int) -> Way:
+        """Of a whole packet or a first fragment of TCP or UDP."""
+        self._check_protocol(packet.protocol)
         sport, dport = packet.ports
         service = self._of_port(services, packet.protocol, dport)
         if packet.protocol == UDP and dport == GUE_PORT and not (service and service.lists(dport)):
@@ -98,19 +165,23 @@ class Model:
             raise Drop("drop_no_service")
         if any(prefix.holds(packet.source) for prefix in service.deny):
             raise Drop("drop_denied")
+        if packet.part and not service.steer_fragments:
+            raise Drop("drop_fragment")
         flow = (packet.source, packet.destination, sport, dport, packet.protocol)
         flags = None if packet.protocol == UDP else packet.payload[13]
-        backend = self.flows.choose(service, flow, flags, now)
-        return self._send(packet, service, backend, flow, port, now)
+        return self._way_to(packet, service, self.flows.choose(service, flow, flags, now), flow)
 
-    def _send(self, packet: Packet, service: Service, backend, flow: FlowId, port: Port, now: int,
-              answer: bool = True) -> Outcome:
-        """Wraps and sends; `answer`: the sender is told when it is too big."""
+    def _way_to(self, packet: Packet, service: Service, backend: Backend | None,
+                flow: FlowId) -> Way:
         if backend is None:
             raise Drop("drop_no_backend")
-        address = backend.address
-        if self._is_own(packet.source) or packet.source == address:
+        if self._is_own(packet.source) or packet.source == backend.address:
             raise Drop("drop_loop")
+        return Way(service, backend, self.flows.hash_of(flow))
+
+    def _send(self, packet: Packet, way: Way, port: Port, now: int, answer: bool = True) -> Outcome:
+        """Wraps and sends; `answer`: the sender is told when it is too big."""
+        service, address = way.service, way.backend.address
         egress = self._egress(service, address)
         room = self._room(service, egress, address, now)
         parts = [packet.data]
@@ -125,8 +196,7 @@ class Model:
         to = self.neighbors.get(address) if service.encapsulation == "l2" else egress.gateway_mac
         if not to:
             raise Drop("drop_no_neighbor")
-        value = self.flows.hash_of(flow)
-        wrapped = [wrap(service, egress, address, value, part) for part in parts]
+        wrapped = [wrap(service, egress, address, way.flow_hash, part) for part in parts]
         return "forwarded", [(egress.index, link(egress, to, one)) for one in wrapped]
 
     def _egress(self, service: Service, address: bytes) -> Port:
@@ -180,7 +250,8 @@ class Model:
         service = services[0]
         flow = (packet.source, packet.destination, 0, 0, packet.protocol)
         slot = self.flows.slot(flow, "source_address", service.pool.table_size)
-        return self._send(packet, service, self.flows.table(service).current(slot), flow, port, now)
+        way = self._way_to(packet, service, self.flows.table(service).current(slot), flow)
+        return self._send(packet, way, port, now)
 
     def _error(self, packet: Packet, services: list[Service], port: Port, now: int) -> Outcome:
         """RFC 7690: to the backend of the flow that is quoted."""
@@ -192,8 +263,8 @@ class Model:
         if any(prefix.holds(quote.destination) for prefix in service.deny):
             raise Drop("drop_denied")
         flow = (quote.destination, quote.source, dport, sport, quote.protocol)
-        backend = self.flows.peek(service, flow, now)
-        return self._send(packet, service, backend, flow, port, now, answer=False)
+        way = self._way_to(packet, service, self.flows.peek(service, flow, now), flow)
+        return self._send(packet, way, port, now, answer=False)
 
     def _for_us(self, packet: Packet, port: Port, now: int) -> Outcome:
         if packet.source == packet.destination or any(m.holds(packet.source) for m in MARTIANS):

@@ -86,6 +86,7 @@ class Service:
     outer_source: Prefix | None
     gue_zero: bool
     deny: list[Prefix]
+    steer_fragments: bool = True
 
     def lists(self, port: int) -> bool:
         return (port, port) in self.ports
@@ -134,7 +135,8 @@ def _read_service(entry: dict, pools: dict[str, Pool]) -> Service:
         udp_idle=_seconds(entry.get("idle_timeout", {}).get("udp", "30s")),
         outer_source=Prefix.parse(source) if source else None,
         gue_zero=entry.get("gue_udp_checksum") == "zero",
-        deny=[Prefix.parse(p) for p in entry.get("deny", [])])
+        deny=[Prefix.parse(p) for p in entry.get("deny", [])],
+        steer_fragments=entry.get("fragments", "steer") == "steer")
 
 
 def read_services(path: pathlib.Path) -> tuple[bytes, list[Service]]:

@@ -26,7 +26,11 @@ class Quote:
                 raise Drop(malformed)
         else:
             self.source, self.destination = data[8:24], data[24:40]
-            self.protocol, at, _, offset = walk(data, data[6], 40, malformed)
+            chain = walk(data, data[6], 40)
+            if chain.failure:
+                raise Drop(malformed)
+            self.protocol, at = chain.protocol, chain.at
+            offset = chain.part.offset if chain.part else 0
         self.later_fragment = offset != 0
         self.transport = data[at:]
 

@@ -29,6 +29,22 @@ def checksum(data: bytes) -> int:
 
 
 @dataclasses.dataclass
+class Part:
+    """Where a fragment belongs: RFC 791 3.2, RFC 8200 4.5."""
+
+    offset: int  # in units of 8 bytes
+    more: bool
+    identification: int
+    front: int  # bytes of the datagram's header: IPv4 all, IPv6 what is behind its 40 bytes
+    size: int  # bytes of the datagram's payload in this fragment
+
+    def is_sound(self) -> bool:
+        if self.more and (self.size == 0 or self.size % 8 != 0):
+            return False
+        return self.front + 8 * self.offset + self.size <= 0xFFFF
+
+
+@dataclasses.dataclass
 class Packet:
     """An IP packet, padding cut off."""
 
@@ -36,14 +52,18 @@ class Packet:
     source: bytes
     destination: bytes
     protocol: int
-    l4: int  # offset of what the IP header and its extensions carry
+    l4: int  # offset of what the IP header and its extensions carry; of a fragment's part
     tos: int  # or traffic class
-    fragment: bool = False  # part of a datagram
-    offset: int = 0  # of a fragment, in units of 8 bytes
+    part: Part | None = None  # of a datagram; None: all of it
 
     @property
     def v4(self) -> bool:
         return len(self.source) == 4
+
+    @property
+    def later(self) -> bool:
+        """A fragment that is not the first of its datagram."""
+        return self.part is not None and self.part.offset != 0
 
     @property
     def payload(self) -> bytes:
@@ -88,30 +108,53 @@ def _parse_ipv4(data: bytes) -> Packet:
         raise Drop("drop_ttl_zero")
     field = struct.unpack_from("!H", data, 6)[0]
     offset, more = field & 0x1FFF, field & 0x2000 != 0
-    return Packet(data, data[12:16], data[16:20], data[9], header, data[1],
-                  offset != 0 or more, offset)
+    packet = Packet(data, data[12:16], data[16:20], data[9], header, data[1])
+    if offset != 0 or more:
+        identification = struct.unpack_from("!H", data, 4)[0]
+        packet.part = Part(offset, more, identification, header, total - header)
+        if not packet.part.is_sound():
+            raise Drop("drop_malformed_fragment")
+    return packet
 
 
-def walk(data: bytes, kind: int, at: int, failure: str) -> tuple[int, int, bool, int]:
-    """Protocol, its offset, whether it is a fragment, the fragment's offset. RFC 8200 4."""
-    count, start, fragment, offset = 0, at, False, 0
-    while kind in WALKED:
-        count += 1
-        if count > MOST_HEADERS or at + 8 > len(data):
-            raise Drop(failure)
-        following, length = data[at], data[at + 1]
-        size = {FRAGMENT: 8, AH: (length + 2) * 4}.get(kind, (length + 1) * 8)
+@dataclasses.dataclass
+class Chain:
+    """IPv6 extension headers as far as they can be walked: RFC 8200 4."""
+
+    protocol: int
+    at: int  # where it begins
+    part: Part | None = None  # from a fragment header, atomic ones (RFC 6946) too
+    failure: str = ""  # the verdict for what stopped the walk too early
+
+
+def walk(data: bytes, kind: int, at: int) -> Chain:
+    chain, start, count = Chain(kind, at), at, 0
+    while chain.protocol in WALKED:
+        kind, at, count = chain.protocol, chain.at, count + 1
+        is_first = chain.part is not None and chain.part.more
+        cut = "drop_tiny_fragment" if is_first else "drop_ipv6_extension"  # RFC 7112
+        if count > MOST_HEADERS:
+            chain.failure = "drop_ipv6_extension"
+        elif at + 8 > len(data):
+            chain.failure = cut
+        elif kind == FRAGMENT and chain.part:
+            chain.failure = "drop_malformed_fragment"  # RFC 8200 4.1: once
+        if chain.failure:
+            return chain
+        size = {FRAGMENT: 8, AH: (data[at + 1] + 2) * 4}.get(kind, (data[at + 1] + 1) * 8)
         if at + size > len(data) or at + size - start > MOST_BYTES:
-            raise Drop(failure)
+            chain.failure = cut if at + size > len(data) else "drop_ipv6_extension"
+            return chain
+        chain.protocol, chain.at = data[at], at + size
         if kind == FRAGMENT:
-            field = struct.unpack_from("!H", data, at + 2)[0]
-            offset, fragment = field >> 3, fragment or field >> 3 != 0 or field & 1 != 0
-            if offset != 0:  # what follows is the middle of something
-                return following, at + size, True, offset
-        kind, at = following, at + size
-    if kind == NOTHING:
-        raise Drop(failure)
-    return kind, at, fragment, offset
+            field, identification = struct.unpack_from("!HI", data, at + 2)
+            chain.part = Part(field >> 3, field & 1 != 0, identification, at - start,
+                              len(data) - at - size)
+            if chain.part.offset != 0:
+                return chain  # what follows is the middle of something
+    if chain.protocol == NOTHING:
+        chain.failure = "drop_ipv6_extension"
+    return chain
 
 
 def _parse_ipv6(data: bytes) -> Packet:
@@ -124,31 +167,36 @@ def _parse_ipv6(data: bytes) -> Packet:
     data = data[:40 + payload]
     if data[7] == 0:
         raise Drop("drop_ttl_zero")
-    protocol, l4, fragment, offset = walk(data, data[6], 40, "drop_ipv6_extension")
-    return Packet(data, data[8:24], data[24:40], protocol, l4,
-                  (data[0] & 15) << 4 | data[1] >> 4, fragment, offset)
+    chain = walk(data, data[6], 40)
+    part = chain.part if chain.part and (chain.part.more or chain.part.offset) else None
+    if part and not part.is_sound():
+        raise Drop("drop_malformed_fragment")
+    if chain.failure:
+        raise Drop(chain.failure)
+    return Packet(data, data[8:24], data[24:40], chain.protocol, chain.at,
+                  (data[0] & 15) << 4 | data[1] >> 4, part)
 
 
 def _check_fragment(packet: Packet) -> None:
-    """RFC 1858 3, RFC 3128, RFC 7112."""
-    if not packet.fragment:
-        return
-    least = {TCP: 16, UDP: 8}.get(packet.protocol, 0)
-    first_is_tiny = packet.offset == 0 and len(packet.payload) < least
-    if first_is_tiny or packet.protocol == TCP and packet.offset == 1:
+    """RFC 3128, and no parts of ICMP. A later IPv6 fragment's protocol is not believed."""
+    if packet.later and packet.part.offset == 1 and packet.protocol == TCP:
         raise Drop("drop_tiny_fragment")
-    raise Drop("drop_fragment")
+    if packet.part and packet.icmp and (packet.v4 or not packet.later):
+        raise Drop("drop_fragment")
 
 
 def _check_transport(packet: Packet) -> None:
-    """RFC 9293 3.1, RFC 768."""
+    """RFC 9293 3.1, RFC 768; of first fragments RFC 1858 3, RFC 7112."""
+    if packet.later:
+        return
+    failure = "drop_tiny_fragment" if packet.part else "drop_malformed_transport"
     size = len(packet.payload)
     if packet.protocol == UDP and size < 8:
-        raise Drop("drop_malformed_transport")
+        raise Drop(failure)
     if packet.protocol == TCP:
         words = packet.payload[12] >> 4 if size >= 20 else 0
         if words < 5 or words * 4 > size:
-            raise Drop("drop_malformed_transport")
+            raise Drop(failure)
 
 
 def parse(kind: int, data: bytes) -> Packet:

@@ -107,8 +107,9 @@ def _copied_options(options: bytes) -> bytes:
 
 
 def cut(packet: bytes, room: int) -> list[bytes]:
-    """Fragments of an IPv4 packet, each as long as fits (RFC 791 3.2)."""
+    """Fragments of an IPv4 packet, or of a fragment, each as long as fits (RFC 791 3.2)."""
     header = (packet[0] & 15) * 4
+    field = struct.unpack_from("!H", packet, 6)[0]
     options, payload = packet[20:header], packet[header:]
     fragments, at = [], 0
     while at < len(payload):
@@ -117,10 +118,11 @@ def cut(packet: bytes, room: int) -> list[bytes]:
         fits = room - 20 - len(mine)
         last = left <= fits
         size = left if last else fits // 8 * 8
-        field = struct.unpack_from("!H", packet, 6)[0] & 0x8000 | at // 8 | (0 if last else 0x2000)
+        word = (field if last else field | 0x2000) & 0xE000
+        word |= (field & 0x1FFF) + at // 8
         head = (bytes([0x40 | (20 + len(mine)) // 4, packet[1]]) +
                 struct.pack("!H", 20 + len(mine) + size) + packet[4:6] +
-                struct.pack("!H", field) + packet[8:10] + b"\0\0" + packet[12:20] + mine)
+                struct.pack("!H", word) + packet[8:10] + b"\0\0" + packet[12:20] + mine)
         head = head[:10] + struct.pack("!H", checksum(head)) + head[12:]
         fragments.append(head + payload[at:at + size])
         at += size

@@ -11,7 +11,10 @@ from scapy.all import (ARP, ICMP, IP, TCP, UDP, Dot1AD, Dot1Q, Ether, ICMPv6Echo
 
 import words
 from model_parse import checksum
+from random_fragments import Streams
 
+SECOND = 1000  # milliseconds
+STREAMS = 0.08  # share of streams of fragments, about a third of the frames
 VIPS4 = ["203.0.113.10"] * 7 + ["203.0.113.64", "203.0.113.70", "203.0.113.127", "203.0.113.74",
                                 "203.0.113.75", "203.0.113.30"]
 VIPS6 = ["2001:db8:53::10"] * 6 + ["2001:db8:54::1", "2001:db8:54::ffff", "2001:db8:54::74",
@@ -37,17 +40,26 @@ class Generator:
 
     def __init__(self, seed: int):
         self.random = random.Random(seed)
+        self._streams = Streams(self)
+        self._coming: list[tuple[int, bytes]] = []  # the rest of a stream of fragments
 
-    def frame(self) -> tuple[int, bytes]:
+    def frame(self) -> tuple[int, int, bytes]:
+        """Milliseconds that pass before it, port and bytes."""
         pick = self.random.random()
         port = self.random.choice((0, 0, 0, 1))
+        if not self._coming and self.random.random() < STREAMS:
+            self._coming = self._streams.stream()
+        if self._coming:
+            pause, data = self._coming.pop(0)
+            frame = self._link(data, port)
+            return pause, port, self._spoil(frame) if pick < 0.05 else frame
         if pick < 0.02:
-            return port, self.random.choice((self._arp, self._solicitation))(port)
+            return SECOND, port, self.random.choice((self._arp, self._solicitation))(port)
         data = raw(self._packet())
         frame = self._link(data, port)
         if pick < 0.25:
             frame = self._spoil(frame)
-        return port, frame
+        return SECOND, port, frame
 
     def _packet(self):
         makers = {self._transport: 56, self._few_flows: 6, self._error: 12, self._echo: 6, self._other: 5,
@@ -67,13 +79,13 @@ class Generator:
                              f"100.64.0.{host % 8}"))
         return r.choice((f"2001:db8:c::{host:x}", f"2001:db8:c:1::{host:x}"))
 
-    def _vip(self, v4: bool) -> str:
+    def vip(self, v4: bool) -> str:
         r = self.random
         if r.random() < 0.04:
             return r.choice(STRANGERS4 if v4 else STRANGERS6)
         return r.choice(VIPS4 if v4 else VIPS6)
 
-    def _ip(self, source: str, destination: str, plain: bool = False):
+    def ip(self, source: str, destination: str, plain: bool = False):
         """An IP header with whatever may be in it; `plain`: without options and extensions."""
         r = self.random
         ttl = r.choice((64, 64, 64, 255, 1, 2, r.randrange(256), 0 if r.random() < 0.1 else 3))
@@ -137,7 +149,7 @@ class Generator:
 
     def _transport(self):
         v4 = self._v4()
-        head = self._ip(self._client(v4), self._vip(v4))
+        head = self.ip(self._client(v4), self.vip(v4))
         ports = FEW_PORTS.get(head.dst, PORTS[:8])
         return self._extended(head, *self._segment(20 if v4 else 40, ports))
 
@@ -150,7 +162,7 @@ class Generator:
         flags = r.choice(("S", "S", "S", "A", "A", "PA", "FA", "R", "SA", "", "SF", "SR"))
         segment = TCP(sport=2000 + r.randrange(12), dport=r.choice((85, 85, 85, 87) if v4 else (85,)),
                       flags=flags)
-        return self._extended(self._ip(source, vip), 6, raw(segment))
+        return self._extended(self.ip(source, vip), 6, raw(segment))
 
     def _segment(self, ip_header: int, ports=PORTS) -> tuple[int, bytes]:
         """Protocol and bytes of TCP or UDP, mostly to one of `ports`."""
@@ -173,7 +185,7 @@ class Generator:
     def _fragment(self):
         r = self.random
         v4 = self._v4()
-        head = self._ip(self._client(v4), self._vip(v4), plain=True)
+        head = self.ip(self._client(v4), self.vip(v4), plain=True)
         protocol, body = self._segment(20)
         body = body[:r.choice((4, 8, 12, 16, 24, len(body)))]
         offset, more = r.choice(((0, 1), (1, 0), (1, 1), (2, 1), (100, 0)))
@@ -186,9 +198,9 @@ class Generator:
     def _quote(self, v4: bool, vip: str) -> bytes:
         """A packet that the VIP may have sent, cut as routers do it."""
         r = self.random
-        source = vip if r.random() < 0.9 else self._vip(v4)
+        source = vip if r.random() < 0.9 else self.vip(v4)
         sport = r.choice(PORTS)
-        head = self._ip(source, self._client(v4))
+        head = self.ip(source, self._client(v4))
         transport = r.choice((TCP, UDP))(sport=sport, dport=1024 + r.randrange(8))
         quoted = raw(self._extended(head, 6 if isinstance(transport, TCP) else 17,
                                     raw(transport / Raw(r.randbytes(self._size(100))))))
@@ -199,8 +211,8 @@ class Generator:
     def _error(self):
         r = self.random
         v4 = self._v4()
-        vip = self._vip(v4)
-        head = self._ip(self._client(v4), vip)
+        vip = self.vip(v4)
+        head = self.ip(self._client(v4), vip)
         kind, code = ((r.choice((3, 3, 3, 11, 12)), r.choice((0, 1, 4, 4))) if v4 else
                       (r.choice((1, 2, 2, 3, 4)), r.choice((0, 0, 1))))
         return self._message(head, kind, code, r.randbytes(4), self._quote(v4, vip))
@@ -219,7 +231,7 @@ class Generator:
     def _echo(self):
         r = self.random
         v4 = self._v4()
-        head = self._ip(self._client(v4), self._vip(v4))
+        head = self.ip(self._client(v4), self.vip(v4))
         code = 0 if r.random() < 0.95 else 1
         return self._message(head, 8 if v4 else 128, code, r.randbytes(4),
                              r.randbytes(self._size(48)))
@@ -227,21 +239,21 @@ class Generator:
     def _any_icmp(self):
         r = self.random
         v4 = self._v4()
-        head = self._ip(self._client(v4), r.choice((VIPS4 + OWN4) if v4 else (VIPS6 + OWN6)))
+        head = self.ip(self._client(v4), r.choice((VIPS4 + OWN4) if v4 else (VIPS6 + OWN6)))
         return self._message(head, r.randrange(256), r.choice((0, 0, 4)), r.randbytes(4),
                              r.randbytes(r.randrange(60)))
 
     def _other(self):
         r = self.random
         v4 = self._v4()
-        head = self._ip(self._client(v4), self._vip(v4))
+        head = self.ip(self._client(v4), self.vip(v4))
         protocol = r.choice((2, 3, 50, 89, 132, 255, 58 if v4 else 1))
         return self._extended(head, protocol, r.randbytes(r.randrange(60)))
 
     def _tunnel(self):
         r = self.random
         v4 = self._v4()
-        head = self._ip(self._client(v4), self._vip(v4))
+        head = self.ip(self._client(v4), self.vip(v4))
         inner = raw(self._transport())
         kind = r.choice((4, 41, 47, 17))
         if kind == 47:
@@ -256,12 +268,12 @@ class Generator:
         v4 = self._v4()
         own = r.choice(OWN4 if v4 else OWN6)
         host = r.randrange(250)
-        head = self._ip(f"100.64.{host}.1" if v4 else f"2001:db8:c::{host:x}", own)
+        head = self.ip(f"100.64.{host}.1" if v4 else f"2001:db8:c::{host:x}", own)
         if r.random() < 0.4:
             return self._message(head, 8 if v4 else 128, 0, r.randbytes(4), r.randbytes(30))
         source = own if r.random() < 0.9 else self._client(v4)
         backend = r.choice(BACKENDS4 + STRANGERS4[:1] if v4 else BACKENDS6 + STRANGERS6[:1])
-        outer = self._ip(source, backend, plain=True)
+        outer = self.ip(source, backend, plain=True)
         tunnel = raw(self._extended(outer, 4, raw(self._transport())))
         mtu = r.choice((0, 68, 1280, 1320, 1350, 1400, 1450, 1500, 9000))
         rest = struct.pack("!HH", 0, mtu) if v4 else struct.pack("!I", mtu)

@@ -40,10 +40,10 @@ def _outcomes(driver: Driver, case: cases.Case):
         return
     numbers = []  # of the steps of the frames so far
     for number, step in enumerate(case.steps, 1):
-        if step.wait:
-            driver.clock(round(1000 * step.wait))
         if step.apply:
             driver.apply(cases.services_file(step.apply))
+        if step.wait:
+            driver.clock(round(1000 * step.wait))
         if step.buffers is not None:
             driver.ask(f"buffers {step.buffers}")
         outcome = NOTHING

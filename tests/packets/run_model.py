@@ -4,7 +4,7 @@
 usage: run_model.py --build DIR [--seed N] [--count N] [--objects]
 
 Without --seed: 5,000 packets of a fixed seed and 5,000 of a fresh one, which is printed. One packet
-a second, so that rates of ICMP do not matter. With --objects: has packet_driver break one rule
+a second, fragments of a datagram faster, so that rates of ICMP do not matter. With --objects: has packet_driver break one rule
 after the other in what it sends, and expects that the model notices each.
 """
 
@@ -26,10 +26,11 @@ from random_packets import Generator
 
 HOST, SERVICES = case_files.host_file("rich"), case_files.services_file("rich")
 FIXED_SEED = 20261130
-START = 1000  # second at which packet_driver's clock begins
+START = 1_000_000  # milliseconds at which packet_driver's clock begins
 COUNT = 5000
 MOST_FOR_OBJECTION = 600  # packets within which a broken rule has to show
 REPORTED = 5  # differences that are shown in full
+NOTHING = ("held on", [])  # of a packet that is not released
 
 L2 = {"192.168.7.21": "02:00:00:00:07:21", "192.168.7.22": "02:00:00:00:07:22",
       "2001:db8:7::21": "02:00:00:00:07:23"}
@@ -51,26 +52,41 @@ def _announcements() -> list[bytes]:
 
 
 def predictions(seed: int, count: int):
-    """(port, frame, outcome) of each packet, by the model."""
+    """(milliseconds before it, port, frame, outcome, what else came out) of each packet, by the
+    model. What comes out had been held: (number of the packet, outcome) each."""
     model, generator = Model(HOST, SERVICES), Generator(seed)
     model.neighbors = {packed(a): bytes.fromhex(m.replace(":", "")) for a, m in L2.items()}
-    for number in range(count):
-        port, frame = generator.frame()
-        yield port, frame, model.predict(frame, port, START + number)
+    now = START
+    for _ in range(count):
+        pause, port, frame = generator.frame()
+        now += pause
+        model.elapse(now)
+        outcome = model.predict(frame, port, now)
+        released, model.released = model.released, []
+        yield pause, port, frame, outcome, released
 
 
 def differences(driver: Driver, expected):
-    """(number, port, frame, expected outcome, outcome) of each packet that comes out otherwise."""
+    """(number, port, frame, expected outcome, outcome) of each packet that comes out otherwise, now
+    or when it is released."""
     driver.reset()
     for frame in _announcements():
         outcome = driver.run([(1, 128, "-", frame)])[0]
         if outcome != ("learned_neighbor", []):
             raise RuntimeError(f"the l2 backends cannot be announced: {outcome}")
-    for number, (port, frame, outcome) in enumerate(expected):
+    for number, (pause, port, frame, outcome, released) in enumerate(expected):
+        driver.clock(pause)
         got = driver.run([(port, 128, "-", frame)])[0]
-        driver.clock(1)
         if got != outcome:
             yield number, port, frame, outcome, got
+        before = len(L2)  # frames that came before the first packet
+        theirs = [(late - before, end) for late, end in driver.take_released()]
+        for late in sorted({n for n, _ in released + theirs}):
+            mine, other = dict(released).get(late, NOTHING), dict(theirs).get(late, NOTHING)
+            if mine != other:
+                yield late, expected[late][1], expected[late][2], mine, other
+        if [n for n, _ in released] != [n for n, _ in theirs]:
+            yield number, port, frame, ("the order of what is released", []), ("another", [])
 
 
 def _show(number: int, port: int, frame: bytes, expected, got) -> str:
@@ -83,8 +99,9 @@ def compare(build: pathlib.Path, seed: int, count: int) -> int:
     """Number of packets about which the two differ."""
     verdicts: collections.Counter = collections.Counter()
     expected = list(predictions(seed, count))
-    for _, _, outcome in expected:
+    for _, _, _, outcome, released in expected:
         verdicts[outcome[0]] += 1
+        verdicts.update(f"held, then {end[0]}" for _, end in released)
     driver = Driver(build, HOST, SERVICES)
     wrong, kinds = 0, collections.Counter()
     for one in differences(driver, expected):

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "penstock/config/load.h"
+#include "penstock/lb/held_packets.h"
 #include "penstock/lb/neighbors.h"
+#include "tests/packets/protocol.h"
 #include "tests/support/heap_frames.h"
 
 namespace penstock::packets {
@@ -13,6 +15,7 @@ namespace {
 // Bytes of packet in one of DPDK's buffers, RTE_MBUF_DEFAULT_DATAROOM.
 constexpr std::size_t kBufferRoom = 2048;
 constexpr std::size_t kLeastTailroom = 64;
+constexpr std::chrono::seconds kStart{1000};
 
 std::vector<lb::PortIdentity> IdentitiesOf(const config::HostConfig& host) {
   std::vector<lb::PortIdentity> ports;
@@ -26,6 +29,8 @@ std::vector<lb::PortIdentity> IdentitiesOf(const config::HostConfig& host) {
   }
   return ports;
 }
+
+const std::string_view kHeld = lb::InfoOf(lb::Verdict::kHold).name;
 
 std::string Lines(const std::vector<std::string>& lines) {
   std::string all;
@@ -43,7 +48,7 @@ struct World::Tables {
         neighbors(IdentitiesOf(host)),
         icmp(host.dataplane.icmp_rate) {}
 
-  lb::ForwardContext Context(const lb::ServiceTable& services, base::Tick now) {
+  lb::ForwardContext Context(const lb::ServiceTable& services, std::chrono::milliseconds now) {
     return {.services = services,
             .flows = *flows,
             .neighbors = neighbors,
@@ -52,7 +57,7 @@ struct World::Tables {
             .extra = extra,
             .fragments = *fragments,
             .worker = 0,
-            .now = now};
+            .now = base::ToTick(now)};
   }
 
   std::unique_ptr<lb::FlowTable> flows;
@@ -62,6 +67,13 @@ struct World::Tables {
   testing::HeapFrames extra;
   std::unique_ptr<lb::FragmentTable> fragments =
       std::make_unique<lb::FragmentTable>(lb::HashKey::FromSeed("fragments"));
+  // A frame that is held, with its number.
+  struct Waiting {
+    std::size_t number;
+    Frame frame;
+  };
+  using Held = lb::HeldPackets<std::shared_ptr<const Waiting>>;
+  Held held;
 };
 
 World::World(config::HostConfig host)
@@ -83,7 +95,8 @@ std::string World::Apply(const std::string& services_file) {
 
 void World::Reset() {
   tables_ = std::make_shared<Tables>(host_);
-  now_ = 1000;
+  now_ = kStart;
+  frames_ = 0;
 }
 
 void World::LimitBuffers(std::size_t frames) {
@@ -91,6 +104,37 @@ void World::LimitBuffers(std::size_t frames) {
 }
 
 std::vector<Outcome> World::Run(const std::vector<Frame>& frames) {
+  std::vector<Outcome> outcomes = Forward(frames);
+  for (std::size_t i = 0; i < frames.size(); ++i, ++frames_) {
+    if (outcomes[i].verdict != kHeld) continue;
+    const auto waiting = std::make_shared<const Tables::Waiting>(frames_, frames[i]);
+    if (!tables_->held.Push({waiting, frames[i].port, now_})) {
+      outcomes[i].verdict = lb::InfoOf(lb::Verdict::kDropFragmentOverflow).name;
+    }
+  }
+  return outcomes;
+}
+
+std::vector<Released> World::RetryHeld() {
+  std::vector<Released> released;
+  Tables::Held::Taken taken;
+  for (std::size_t left = tables_->held.size(); left > 0; --left) {
+    // One at a time: see Run about fragments.
+    if (tables_->held.Take(1, taken) != 1) Die("a held packet is lost");
+    const Tables::Waiting& waiting = *taken[0].buffer;
+    Frame frame = waiting.frame;
+    if (taken[0].IsTired(now_)) frame.flags = static_cast<uint8_t>(frame.flags | lb::kLastTry);
+    Outcome outcome = Forward({frame}).front();
+    if (outcome.verdict != kHeld) {
+      released.push_back({waiting.number, waiting.frame, std::move(outcome)});
+    } else if (!tables_->held.Push(taken[0])) {
+      Die("no room for a packet that was held just now");
+    }
+  }
+  return released;
+}
+
+std::vector<Outcome> World::Forward(const std::vector<Frame>& frames) {
   lb::PacketBurst burst;
   burst.count = static_cast<int>(frames.size());
   burst.port = frames.front().port;
@@ -112,11 +156,12 @@ std::vector<Outcome> World::Run(const std::vector<Frame>& frames) {
   std::vector<Outcome> outcomes(frames.size());
   for (std::size_t i = 0; i < frames.size(); ++i) {
     outcomes[i].verdict = lb::InfoOf(burst.verdict[i]).name;
-    if (outcomes[i].verdict.starts_with("drop_") || outcomes[i].verdict.starts_with("learned_")) {
-      continue;
+    const Bytes bytes(burst.data[i], burst.data[i] + burst.length[i]);
+    if (burst.verdict[i] == lb::Verdict::kHold && bytes != frames[i].bytes) {
+      Die("a packet to hold was changed");
     }
-    outcomes[i].sent.push_back(
-        {burst.egress_port[i], Bytes(burst.data[i], burst.data[i] + burst.length[i])});
+    if (!lb::IsSent(burst.verdict[i])) continue;
+    outcomes[i].sent.push_back({burst.egress_port[i], bytes});
   }
   for (auto& extra : tables_->extra.frames) {
     outcomes.back().sent.push_back({extra.port, std::move(extra.bytes)});
@@ -128,7 +173,7 @@ std::vector<Outcome> World::Run(const std::vector<Frame>& frames) {
 std::vector<Sent> World::Solicit() {
   std::vector<Sent> sent;
   tables_->neighbors.DueSolicitations(
-      now_, services_->watched_neighbors(), [&sent](const lb::Solicitation& due) {
+      base::ToTick(now_), services_->watched_neighbors(), [&sent](const lb::Solicitation& due) {
         sent.push_back({due.port, Bytes(due.frame.begin(), due.frame.begin() + due.size)});
       });
   return sent;

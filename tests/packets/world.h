@@ -3,6 +3,7 @@
 #ifndef PENSTOCK_TESTS_PACKETS_WORLD_H_
 #define PENSTOCK_TESTS_PACKETS_WORLD_H_
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -37,6 +38,13 @@ struct Outcome {
   std::vector<Sent> sent;  // none, one, or a packet's fragments
 };
 
+// A frame that was held and is no more.
+struct Released {
+  std::size_t number = 0;  // of the frame, among all since the last Reset, from 0 on
+  Frame frame;
+  Outcome outcome;
+};
+
 // Ports have the MAC addresses of DPDK's net_pcap devices, so that the same cases run there.
 class World {
  public:
@@ -44,15 +52,17 @@ class World {
 
   // Empty, or what is wrong with the file.
   [[nodiscard]] std::string Apply(const std::string& services_file);
-  // Forgets flows, neighbors and rates; the services stay.
+  // Forgets flows, neighbors, rates, and fragments with all that waits for them; the services stay.
   void Reset();
-  void AdvanceClock(base::Tick seconds) { now_ += seconds; }
+  void AdvanceClock(std::chrono::milliseconds time) { now_ += time; }
   // From now to the next Reset there are buffers for so many frames of our own making.
   void LimitBuffers(std::size_t frames);
   // Runs the frames as one burst. Fragments beside the first one are told with the last packet:
-  // whoever wants to know whose they are sends one frame at a time. REQUIRES: services have been
-  // applied; 1 to lb::kBurstSize frames.
+  // whoever wants to know whose they are sends one frame at a time. Frames with the verdict "held"
+  // are kept. REQUIRES: services have been applied; 1 to lb::kBurstSize frames.
   [[nodiscard]] std::vector<Outcome> Run(const std::vector<Frame>& frames);
+  // Tries the frames that are held once more, as workers do all the time; those that come out.
+  [[nodiscard]] std::vector<Released> RetryHeld();
   // Requests of our own making that are due now.
   [[nodiscard]] std::vector<Sent> Solicit();
 
@@ -63,13 +73,16 @@ class World {
   // What depends on the shape of ForwardContext stands in here.
   struct Tables;
 
+  [[nodiscard]] std::vector<Outcome> Forward(const std::vector<Frame>& frames);
+
   config::HostConfig host_;
   control::FakePublisher publisher_;
   control::FakeReader reader_;
   control::Controller controller_;
   std::shared_ptr<const lb::ServiceTable> services_;
   std::shared_ptr<Tables> tables_;
-  base::Tick now_ = 1000;
+  std::chrono::milliseconds now_{};
+  std::size_t frames_ = 0;  // that came since the last Reset
 };
 
 }  // namespace penstock::packets
