@@ -45,12 +45,12 @@ void Classify(const ForwardContext& context, PacketBurst& burst, std::size_t i, 
                                              : FindService(context, key, service);
   }
   if (service == nullptr) return;
-  if ((burst.flags[i] & kFirstFragment) != 0 && !service->steer_fragments) {
-    burst.verdict[i] = Verdict::kDropFragment;
-    return;
-  }
   if (service->denied != nullptr && service->denied->Contains(SourceOf(key))) {
     burst.verdict[i] = Verdict::kDropDenied;
+    return;
+  }
+  if ((burst.flags[i] & kFirstFragment) != 0 && !service->steer_fragments) {
+    burst.verdict[i] = Verdict::kDropFragment;
     return;
   }
   key.service = ServiceAndProtocol::Of(service->id, key.service.protocol());

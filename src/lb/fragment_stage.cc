@@ -64,10 +64,15 @@ void FollowFirst(const ForwardContext& context, PacketBurst& burst, std::size_t 
 void FragmentStage(const ForwardContext& context, PacketBurst& burst) {
   if (!burst.has_fragments) return;
   const auto count = static_cast<std::size_t>(burst.count);
-  // First fragments first: their followers may stand in front of them.
+  // In the order in which they came, for an identification may be used again.
   for (std::size_t i = 0; i < count; ++i) {
-    if ((burst.flags[i] & kFirstFragment) != 0) NoteFirst(context, burst, i);
+    if ((burst.flags[i] & kFirstFragment) != 0) {
+      NoteFirst(context, burst, i);
+    } else if (burst.verdict[i] == Verdict::kHold) {
+      FollowFirst(context, burst, i);
+    }
   }
+  // Those that stand in front of their first fragment.
   for (std::size_t i = 0; i < count; ++i) {
     if (burst.verdict[i] == Verdict::kHold) FollowFirst(context, burst, i);
   }
