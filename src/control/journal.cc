@@ -17,7 +17,7 @@ constexpr int kReadTransitions = 2 * lb::kRememberedTransitions;
 
 std::chrono::seconds LongestTransition(const config::ServicesConfig& config) {
   std::chrono::seconds longest{0};
-  for (const config::Pool& pool : config.pools) longest = std::max(longest, TransitionOf(pool));
+  for (const config::Pool& pool : config.pools) longest = std::max(longest, pool.transition);
   return longest;
 }
 

@@ -33,10 +33,6 @@ BasePointer FindBase(const lb::Eras& eras, const lb::BaseTable::Spec& spec) {
 
 }  // namespace
 
-std::chrono::seconds TransitionOf(const config::Pool& /*pool*/) {
-  return std::chrono::minutes(5);
-}
-
 EraMap ErasAfter(const EraMap& past, const config::ServicesConfig& config, const lb::HashKey& key,
                  std::chrono::sys_seconds time, const EraMap& lender) {
   EraMap next;
@@ -50,7 +46,7 @@ EraMap ErasAfter(const EraMap& past, const config::ServicesConfig& config, const
     BasePointer base = FindBase(former, spec);
     if (base == nullptr) base = FindBase(ErasOf(lender, pool.name), spec);
     if (base == nullptr) base = lb::BaseTable::Build(std::move(spec));
-    next.emplace(pool.name, lb::Succeed(former, {std::move(base), time}, TransitionOf(pool)));
+    next.emplace(pool.name, lb::Succeed(former, {std::move(base), time}, pool.transition));
   }
   return next;
 }
@@ -58,7 +54,7 @@ EraMap ErasAfter(const EraMap& past, const config::ServicesConfig& config, const
 EraMap Remembered(EraMap eras, const config::ServicesConfig& config, std::chrono::sys_seconds now) {
   for (const config::Pool& pool : config.pools) {
     lb::Eras& one = eras[pool.name];
-    one = lb::Remembered(std::move(one), TransitionOf(pool), now);
+    one = lb::Remembered(std::move(one), pool.transition, now);
   }
   return eras;
 }
@@ -66,7 +62,7 @@ EraMap Remembered(EraMap eras, const config::ServicesConfig& config, std::chrono
 std::chrono::sys_seconds NextForgotten(const EraMap& eras, const config::ServicesConfig& config) {
   auto next = std::chrono::sys_seconds::max();
   for (const config::Pool& pool : config.pools) {
-    next = std::min(next, lb::NextForgotten(ErasOf(eras, pool.name), TransitionOf(pool)));
+    next = std::min(next, lb::NextForgotten(ErasOf(eras, pool.name), pool.transition));
   }
   return next;
 }

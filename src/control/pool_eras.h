@@ -17,9 +17,6 @@ namespace penstock::control {
 // By pool name; the last era of each is the present.
 using EraMap = std::map<std::string, lb::Eras, std::less<>>;
 
-// How long a slot of the pool remembers who held it.
-[[nodiscard]] std::chrono::seconds TransitionOf(const config::Pool& pool);
-
 // What follows on `past` when `config` holds from `time` on. A pool with the members and weights it
 // had goes on; one that was not there begins anew. Base tables are shared with `past` and `lender`,
 // and built only where neither has them.

@@ -61,7 +61,7 @@ PoolTableMap BuildPoolTables(const config::ServicesConfig& config, const lb::Has
                              .on_no_backend = lb::OnNoBackend::kDrop,
                              .key = key,
                              .eras = eras.find(pool.name)->second,
-                             .transition = TransitionOf(pool),
+                             .transition = pool.transition,
                              .now = now};
     tables.drop = BuildOrShare(spec, before.drop);
     if (!wants_use_all.contains(pool.name)) continue;

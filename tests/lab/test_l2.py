@@ -25,10 +25,6 @@ services:
 """
 
 
-def apply(lab, path):
-    balancers.control(lab.settings, HOST.name, "apply", "-f", path)
-
-
 def gateway_on(link):
     return [f"addr replace {HOST.gateway4}/24 dev {link}",
             f"addr replace {HOST.gateway6}/64 dev {link} nodad"]
@@ -67,16 +63,14 @@ def disconnect_backend(lab):
 @contextlib.contextmanager
 def shared_segment(lab):
     """One penstock host and one backend on one segment, and all traffic through that host."""
-    services = lab.settings.directory / "l2.yaml"
-    services.write_text(SERVICES, encoding="ascii")
     try:
         connect_backend(lab)
         network.set_next_hops(lab.settings, [HOST.name])
-        apply(lab, services)
+        balancers.reload(lab.settings, HOST.name, SERVICES)
         yield
     finally:
         disconnect_backend(lab)
-        apply(lab, balancers.services_file(lab.settings))
+        balancers.reload(lab.settings, HOST.name, balancers.services_text())
 
 
 def upload(lab):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import time
 
 from . import processes
@@ -80,7 +81,7 @@ def start_one(settings, balancer, number, mtu, vlan):
     directory = settings.directory / balancer.name
     directory.mkdir(parents=True, exist_ok=True)
     services = services_file(settings)
-    services.write_text(_services(), encoding="ascii")
+    services.write_text(services_text(), encoding="ascii")
     configuration = directory / "penstockd.yaml"
     configuration.write_text(_PENSTOCKD.format(
         core=(number + 1) % (os.cpu_count() or 1), device=_DEVICE,
@@ -92,6 +93,20 @@ def start_one(settings, balancer, number, mtu, vlan):
     processes.start(settings, f"penstockd-{balancer.name}", balancer.name,
                     settings.program("penstockd"), "--config", configuration,
                     environment={"RUNTIME_DIRECTORY": str(directory)})
+
+
+def reload(settings, name, text):
+    """Gives one host another services file, and returns when it runs that."""
+    before = get(settings, name, "status")["generation"]
+    services_file(settings).write_text(text, encoding="ascii")
+    processes.send(settings, f"penstockd-{name}", signal.SIGHUP)
+    deadline = time.monotonic() + _READY_SECONDS
+    while get(settings, name, "status")["generation"] == before:
+        if time.monotonic() > deadline:
+            process = f"penstockd-{name}"
+            raise LabError(f"{name} does not take its services file; the end of its log:\n"
+                           f"{processes.log_tail(settings, process)}")
+        time.sleep(0.05)
 
 
 def wait_ready(settings, name):
@@ -151,7 +166,8 @@ def pool_backends(settings, name, pool):
     return {one["address"]: one for one in listed if one["pool"] == pool}
 
 
-def _services():
+def services_text():
+    """What both hosts run, unless a test says otherwise."""
     web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}}}" for one in BACKENDS)
     web6 = "\n".join(f'      - {{address: "{one.address6}", name: {one.name}}}'
                      for one in BACKENDS)

@@ -58,6 +58,14 @@ def stop(settings, process, how=signal.SIGTERM, timeout=5.0):
     pid_path(settings, process).unlink(missing_ok=True)
 
 
+def send(settings, process, how):
+    """Sends a signal to one process. LabError if it does not run."""
+    pid = _pid_from(pid_path(settings, process))
+    if pid is None or not _is_named_ours(settings, pid):
+        raise LabError(f"{process} does not run")
+    _signal({pid}, how)
+
+
 def ours(settings):
     """Pids of all processes of the lab, whoever started them."""
     found = _in_namespaces(settings)
