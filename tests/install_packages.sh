@@ -9,6 +9,7 @@ packages=(
   # libraries
   dpdk dpdk-dev libdpdk-dev libgrpc++-dev libprotobuf-dev protobuf-compiler protobuf-compiler-grpc
   libabsl-dev libspdlog-dev libfmt-dev libcli11-dev libyaml-cpp-dev libgtest-dev libgmock-dev libbpf-dev libpcap-dev
+  libsqlite3-dev
   # lab: namespaces, real TCP at both ends, a second opinion on packets
   iproute2 iputils-ping ethtool procps curl jq nginx-light bpftool tcpdump python3 python3-scapy
   python3-grpcio python3-protobuf python3-yaml

@@ -17,22 +17,24 @@ ALLOWED = {
     "lb": {"base", "net"},
     "config": {"base", "net", "v1"},
     "control": {"base", "net", "lb", "config"},
+    "store": {"base", "net", "lb", "config", "control"},
     "rpc": {"base", "net", "lb", "config", "control", "v1"},
     "dpdk": {"base", "net", "lb", "config"},
     "announce": {"base", "control"},
-    "daemon": {"base", "net", "lb", "config", "control", "rpc", "dpdk", "announce"},
+    "daemon": {"base", "net", "lb", "config", "control", "store", "rpc", "dpdk", "announce"},
     "cli": {"base", "net", "config", "v1"},
     "decap": set(),
 }
 # Of config, these modules see the plain structs and their bytes only: no YAML, no protobuf.
 PLAIN_CONFIG = {"host_config.h", "services_config.h", "serialize.h", "violation.h", "validate.h"}
-PLAIN_CONFIG_ONLY = {"dpdk", "control"}
+PLAIN_CONFIG_ONLY = {"dpdk", "control", "store"}
 # Include pattern: modules that may use it.
 EXTERNAL = {
     r"rte_.*": {"dpdk"},
     r"grpc(pp)?/.*": {"rpc", "announce", "cli"},
     r"google/.*": {"config", "rpc", "announce", "cli"},
     r"yaml-cpp/.*": {"config"},
+    r"sqlite3.*": {"store"},
     r"(bpf|xdp|linux/bpf.*)/?.*": {"decap"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)')
@@ -93,6 +95,9 @@ def self_test() -> int:
         ("src/dpdk/x.cc", '#include "penstock/control/controller.h"'),
         ("include/penstock/net/x.h", '#include "penstock/lb/burst.h"'),
         ("src/lb/x.cc", '#include "penstock/v1/config.pb.h"'),
+        ("src/control/x.cc", "#include <sqlite3.h>"),
+        ("src/control/x.cc", '#include "penstock/store/state_store.h"'),
+        ("src/store/x.cc", '#include "penstock/config/convert.h"'),
         ("src/newcomer/x.cc", "#include <vector>"),
     ]
     failures = 0
