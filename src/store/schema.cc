@@ -29,6 +29,21 @@ std::string Sql(const char* a, const std::string& b, const char* c = "") {
   return a + b + c;
 }
 
+// How we write: durable when a statement returns. Changes nothing in the file.
+absl::Status SetUp(const Database& database, const std::string& /*path*/) {
+  // The file's schema is data: no triggers or views of its own run.
+  sqlite3* handle = database.handle();
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
+  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
+  // EXTRA also syncs the directory once the journal is removed, which is what commits.
+  for (const char* sql : {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
+                          "PRAGMA mmap_size = 0", "PRAGMA synchronous = EXTRA"}) {
+    if (const absl::Status status = database.Execute(sql); !status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
 // All tables and their columns, and nothing else.
 absl::Status CheckTables(const Database& database, const std::string& path) {
   const std::string expected =
@@ -79,6 +94,12 @@ absl::Status CheckWritable(const Database& database, const std::string& path) {
   return *journal == "delete" ? absl::OkStatus() : Damaged(path, "its journal is not ours");
 }
 
+absl::Status CheckStructure(const Database& database, const std::string& path) {
+  const absl::StatusOr<std::string> answer = database.QueryText("PRAGMA quick_check(1)");
+  if (!answer.ok()) return answer.status();
+  return *answer == "ok" ? absl::OkStatus() : Damaged(path, *answer);
+}
+
 }  // namespace
 
 absl::StatusOr<std::string> EmptyDatabase() {
@@ -92,28 +113,15 @@ absl::StatusOr<std::string> EmptyDatabase() {
   return database->Bytes();
 }
 
-absl::Status SetUp(const Database& database) {
-  // The file's schema is data: no triggers or views of its own run.
-  sqlite3* handle = database.handle();
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, nullptr);
-  sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_VIEW, 0, nullptr);
-  // EXTRA also syncs the directory once the journal is removed, which is what commits.
-  for (const char* sql : {"PRAGMA trusted_schema = OFF", "PRAGMA cell_size_check = ON",
-                          "PRAGMA mmap_size = 0", "PRAGMA synchronous = EXTRA"}) {
-    if (const absl::Status status = database.Execute(sql); !status.ok()) return status;
+absl::Status SetUpAndCheck(const Database& database, const std::string& path) {
+  for (const auto step :
+       {SetUp, CheckVersion, CheckWritable, CheckSize, CheckTables, CheckStructure}) {
+    const absl::Status status = step(database, path);
+    // Here our statements are right, so what SQLite has against them comes from the file.
+    if (absl::IsInternal(status)) return Damaged(path, std::string(status.message()));
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
-}
-
-absl::Status CheckFile(const Database& database, const std::string& path) {
-  if (const absl::Status status = CheckVersion(database, path); !status.ok()) return status;
-  if (const absl::Status status = CheckWritable(database, path); !status.ok()) return status;
-  if (const absl::Status status = CheckSize(database, path); !status.ok()) return status;
-  if (const absl::Status status = CheckTables(database, path); !status.ok()) return status;
-  const absl::StatusOr<std::string> answer = database.QueryText("PRAGMA quick_check(1)");
-  if (!answer.ok()) return answer.status();
-  return *answer == "ok" ? absl::OkStatus() : Damaged(path, *answer);
 }
 
 }  // namespace penstock::store

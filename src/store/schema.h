@@ -18,12 +18,10 @@ inline constexpr int kSchemaVersion = 1;
 // The bytes of a database without generations.
 [[nodiscard]] absl::StatusOr<std::string> EmptyDatabase();
 
-// How we write: durable when a statement returns. Changes nothing in the file.
-[[nodiscard]] absl::Status SetUp(const Database& database);
-
-// Reads all of the file but the generations' contents, which have checksums of their own.
-// DATA_LOSS: damaged, or not penstock's. FAILED_PRECONDITION: of a newer release.
-[[nodiscard]] absl::Status CheckFile(const Database& database, const std::string& path);
+// Makes writes durable when they return, and reads all of the file but the generations' contents,
+// which have checksums of their own. Changes nothing in it. DATA_LOSS: damaged, or not penstock's.
+// FAILED_PRECONDITION: of a newer release.
+[[nodiscard]] absl::Status SetUpAndCheck(const Database& database, const std::string& path);
 
 }  // namespace penstock::store
 

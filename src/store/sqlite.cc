@@ -61,6 +61,8 @@ absl::Status Database::LastError() const {
     case SQLITE_LOCKED:
       return absl::UnavailableError(
           WithFix(path_ + " is locked by another program", "let that one finish, and try again"));
+    case SQLITE_NOMEM:
+      return absl::ResourceExhaustedError(path_ + ": no memory to read or write it");
     default:
       return absl::InternalError(path_ + ": " + reason);
   }

@@ -41,8 +41,7 @@ absl::StatusOr<Database> OpenDatabase(const std::string& directory) {
   }
   absl::StatusOr<Database> database = Database::OpenFile(path);
   if (!database.ok()) return database;
-  if (absl::Status status = SetUp(*database); !status.ok()) return status;
-  if (absl::Status status = CheckFile(*database, path); !status.ok()) return status;
+  if (absl::Status status = SetUpAndCheck(*database, path); !status.ok()) return status;
   return database;
 }
 
