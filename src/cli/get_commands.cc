@@ -100,7 +100,8 @@ Answer GetWorkers(Client& client, const std::string& name, const Options& option
   const auto name_of = [](const v1::WorkerStatus& one) { return absl::StrCat(one.index()); };
   if (!Keep(name, workers.mutable_workers(), name_of)) return NoSuch("worker", name, client);
   if (options.output == "json") return {.text = JsonOf("workers", workers.workers())};
-  return Render(workers, WorkerTable(workers), options);
+  return Render(workers, absl::StrCat(WorkerTable(workers), "\n", WorkerPortTable(workers)),
+                options);
 }
 
 Answer AskPools(Client& client, const std::string& name, PoolsOfTargets& all) {
@@ -164,7 +165,8 @@ void AddGetCommands(CLI::App& app, const Options& options, ExitCode& exit) {
   AddOne(*get, "backends", "backends: weight, state, slots, share, flows", "POOL",
          each(GetBackends), exit);
   AddOne(*get, "ports", "network ports", "NAME", each(GetPorts), exit);
-  AddOne(*get, "workers", "workers and their flow tables", "INDEX", each(GetWorkers), exit);
+  AddOne(*get, "workers", "workers, their flow tables, and what they did with each port's packets",
+         "INDEX", each(GetWorkers), exit);
 }
 
 }  // namespace penstock::cli

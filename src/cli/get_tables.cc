@@ -103,4 +103,18 @@ std::string WorkerTable(const v1::GetStatusResponse& response) {
   return table.Print();
 }
 
+std::string WorkerPortTable(const v1::GetStatusResponse& response) {
+  Table table({Right("WORKER"), Left("PORT"), Right("RECEIVED"), Right("FORWARDED"),
+               Right("ANSWERED"), Right("HELD"), Right("DROPPED"), Right("TRANSMITTED")});
+  for (const v1::WorkerStatus& worker : response.workers()) {
+    for (const v1::WorkerPort& one : worker.ports()) {
+      table.Add({absl::StrCat(worker.index()), one.name(), absl::StrCat(one.received()),
+                 absl::StrCat(one.forwarded()), absl::StrCat(one.answered()),
+                 absl::StrCat(one.held()), absl::StrCat(one.dropped()),
+                 absl::StrCat(one.transmitted())});
+    }
+  }
+  return table.Print();
+}
+
 }  // namespace penstock::cli

@@ -17,6 +17,8 @@ namespace penstock::cli {
 [[nodiscard]] std::string BackendTable(const v1::ListBackendsResponse& response);
 [[nodiscard]] std::string PortTable(const v1::GetStatusResponse& response);
 [[nodiscard]] std::string WorkerTable(const v1::GetStatusResponse& response);
+// What each worker did with the packets of each port.
+[[nodiscard]] std::string WorkerPortTable(const v1::GetStatusResponse& response);
 
 }  // namespace penstock::cli
 

@@ -186,7 +186,10 @@ std::vector<lb::PortStatus> Dataplane::ReadPorts() const {
 
 std::vector<lb::WorkerStatus> Dataplane::ReadWorkers() const {
   std::vector<lb::WorkerStatus> all;
-  for (const std::unique_ptr<Worker>& worker : workers_) all.push_back(worker->ReadStatus());
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    all.push_back(worker->ReadStatus());
+    for (std::size_t i = 0; i < ports_.size(); ++i) all.back().ports[i].name = ports_[i]->name();
+  }
   return all;
 }
 
@@ -214,7 +217,7 @@ lb::CounterTotals Dataplane::ReadCounters() const {
   lb::CounterTotals totals;
   for (std::size_t port = 0; port < ports_.size(); ++port) {
     totals.ports.push_back(ReadPortCounters(port));
-    totals.ports.back().name = ports_[port]->ReadStatus().name;
+    totals.ports.back().name = ports_[port]->name();
   }
   for (const std::unique_ptr<Worker>& worker : workers_) {
     for (std::size_t e = 0; e < totals.flow_events.size(); ++e) {

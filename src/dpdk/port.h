@@ -40,6 +40,7 @@ class Port {
   // Stops and closes the device, so that capture files are complete. Again: nothing.
   void Stop();
 
+  [[nodiscard]] const std::string& name() const { return options_.config.name; }
   [[nodiscard]] uint16_t id() const { return id_; }  // DPDK's number
   [[nodiscard]] rte_mempool* pool() const { return pool_; }
   [[nodiscard]] const net::MacAddress& mac() const { return mac_; }

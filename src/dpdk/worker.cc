@@ -276,6 +276,7 @@ lb::WorkerStatus Worker::ReadStatus() const {
   status.v4_capacity = flows_->v4().capacity();
   status.v6_flows = flows_->v6().size();
   status.v6_capacity = flows_->v6().capacity();
+  for (const lb::PortCounters& port : counters_) status.ports.push_back(lb::SumOf(port));
   return status;
 }
 

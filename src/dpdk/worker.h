@@ -65,6 +65,7 @@ class Worker {
   void Run();
   void RequestStop() { stop_.store(true, std::memory_order_relaxed); }
 
+  // Its ports have no names.
   [[nodiscard]] lb::WorkerStatus ReadStatus() const;
   [[nodiscard]] const lb::PortCounters& counters(std::size_t port) const { return counters_[port]; }
   [[nodiscard]] const lb::FlowCounters& flow_counters() const { return flow_counters_; }

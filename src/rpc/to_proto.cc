@@ -72,6 +72,18 @@ v1::PortStatus ToProto(const control::PortView& view) {
   return message;
 }
 
+v1::WorkerPort ToProto(const lb::WorkerPort& port) {
+  v1::WorkerPort message;
+  message.set_name(port.name);
+  message.set_received(port.received);
+  message.set_forwarded(port.forwarded);
+  message.set_answered(port.answered);
+  message.set_held(port.held);
+  message.set_dropped(port.dropped);
+  message.set_transmitted(port.transmitted);
+  return message;
+}
+
 v1::WorkerStatus ToProto(const lb::WorkerStatus& status) {
   v1::WorkerStatus message;
   message.set_index(static_cast<uint32_t>(status.index));
@@ -83,6 +95,7 @@ v1::WorkerStatus ToProto(const lb::WorkerStatus& status) {
   message.set_v6_flows(status.v6_flows);
   message.set_v6_flow_capacity(status.v6_capacity);
   message.set_generation(status.generation);
+  for (const lb::WorkerPort& port : status.ports) *message.add_ports() = ToProto(port);
   return message;
 }
 

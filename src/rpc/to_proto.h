@@ -17,6 +17,7 @@ namespace penstock::rpc {
 [[nodiscard]] v1::PoolStatus ToProto(const control::PoolView& view);
 [[nodiscard]] v1::BackendStatus ToProto(const control::BackendView& view);
 [[nodiscard]] v1::PortStatus ToProto(const control::PortView& view);
+[[nodiscard]] v1::WorkerPort ToProto(const lb::WorkerPort& port);
 [[nodiscard]] v1::WorkerStatus ToProto(const lb::WorkerStatus& status);
 [[nodiscard]] v1::Counter ToProto(const control::CounterView& view);
 

@@ -173,6 +173,21 @@ class Shows(Case):
             self.assertIn("nosuch", self.run_ctl("--target", target, "get", what, "nosuch",
                                                  code=7).stderr)
 
+    def test_workers_and_their_ports(self):
+        target = self.daemon()
+        wanted = {"received": "21", "forwarded": "1", "answered": "2", "held": "4",
+                  "dropped": "14", "transmitted": "3"}
+        workers = self.json(target, "get", "workers")["workers"]
+        self.assertEqual([one["ports"] for one in workers], [[{"name": "uplink", **wanted}]] * 2)
+        lines = self.run_ctl("--target", target, "get", "workers").stdout.splitlines()
+        titles = lines.index("WORKER  PORT    RECEIVED  FORWARDED  ANSWERED  HELD  DROPPED  "
+                             "TRANSMITTED")
+        self.assertEqual([line.split() for line in lines[titles + 1:]],
+                         [[worker, "uplink", *wanted.values()] for worker in "01"])
+        text = self.run_ctl("--target", target, "get", "workers", "1", "-o", "yaml").stdout
+        shown = ", ".join(f"{name}: {value}" for name, value in wanted.items())
+        self.assertIn(f"- {{name: uplink, {shown}}}", text)
+
     def test_prefixes_ranges_and_every_port(self):
         target = self.daemon()
         text = SERVICES + """\

@@ -64,6 +64,7 @@ class FakeReader : public lb::DataplaneReader {
     for (lb::WorkerStatus& worker : workers) {
       worker.heartbeat_age = heartbeat_age;
       if (generation) worker.generation = generation();
+      worker.ports = ports_of_workers;
     }
     return workers;
   }
@@ -78,7 +79,8 @@ class FakeReader : public lb::DataplaneReader {
   std::atomic<uint64_t> sweeps = 0;
   // Set before the reader is shared.
   lb::CounterTotals counters;
-  std::function<uint64_t()> generation;  // that the workers run; unset: 0
+  std::vector<lb::WorkerPort> ports_of_workers;  // of each
+  std::function<uint64_t()> generation;          // that the workers run; unset: 0
 };
 
 inline net::IpAddress Address(std::string_view text) {

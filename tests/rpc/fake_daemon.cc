@@ -22,6 +22,13 @@ int main(int argc, char** argv) {
   reader.counters.ports[0].received_packets = 5;
   reader.counters.ports[0].verdicts[0] = 3;
   reader.counters.ports[0].verdicts.back() = 2;
+  reader.ports_of_workers = {{.name = "uplink",
+                              .received = 21,
+                              .forwarded = 1,
+                              .answered = 2,
+                              .held = 4,
+                              .dropped = 14,
+                              .transmitted = 3}};
   if (argc > 2) publisher.silent = {std::atoi(argv[2])};
   control::Controller controller(publisher, reader, control::TestHost());
   const std::string address = std::string("unix:") + argv[1];

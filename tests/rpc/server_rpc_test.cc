@@ -86,6 +86,31 @@ TEST_F(ServerTest, StatusTellsOfTheHost) {
   EXPECT_GT(response.start_time().seconds(), 0);
 }
 
+TEST_F(ServerTest, WorkersTellWhatTheyDidWithEachPort) {
+  reader.ports_of_workers = {{.name = "uplink",
+                              .received = 21,
+                              .forwarded = 1,
+                              .answered = 2,
+                              .held = 4,
+                              .dropped = 14,
+                              .transmitted = 3},
+                             {.name = "downlink"}};
+  grpc::ClientContext context;
+  v1::GetStatusResponse response;
+  ASSERT_TRUE(status->GetStatus(&context, {}, &response).ok());
+  ASSERT_EQ(response.workers_size(), 2);
+  ASSERT_EQ(response.workers(1).ports_size(), 2);
+  const v1::WorkerPort& port = response.workers(1).ports(0);
+  EXPECT_EQ(port.name(), "uplink");
+  EXPECT_EQ(port.received(), 21U);
+  EXPECT_EQ(port.forwarded(), 1U);
+  EXPECT_EQ(port.answered(), 2U);
+  EXPECT_EQ(port.held(), 4U);
+  EXPECT_EQ(port.dropped(), 14U);
+  EXPECT_EQ(port.transmitted(), 3U);
+  EXPECT_EQ(response.workers(1).ports(1).name(), "downlink");
+}
+
 TEST_F(ServerTest, CountersHaveNamesAndMeanings) {
   grpc::ClientContext context;
   v1::GetCountersResponse response;

@@ -49,6 +49,21 @@ struct PortStatus {
   std::optional<net::MacAddress> gateway_v6;
 };
 
+// What one worker did with the packets of one port.
+// Identity: received = forwarded + answered + held + dropped, at any quiet moment.
+struct WorkerPort {
+  std::string name;
+  uint64_t received = 0;
+  uint64_t forwarded = 0;
+  uint64_t answered = 0;     // read by us and done with: answered or learned
+  uint64_t held = 0;         // that wait now
+  uint64_t dropped = 0;      // for whatever reason
+  uint64_t transmitted = 0;  // sent through this port, wherever they were received; own ones too
+};
+
+// The sums over `counters` by kind of verdict; without a name.
+[[nodiscard]] WorkerPort SumOf(const PortCounters& counters);
+
 struct WorkerStatus {
   int index = 0;
   int core = 0;
@@ -59,6 +74,7 @@ struct WorkerStatus {
   uint64_t v4_capacity = 0;
   uint64_t v6_flows = 0;
   uint64_t v6_capacity = 0;
+  std::vector<WorkerPort> ports;  // in the order of penstockd.yaml
 };
 
 // Plain numbers of one port, summed over workers.
