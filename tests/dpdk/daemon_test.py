@@ -2,12 +2,9 @@
 """penstockd as a program: what --check says, and a life from start to SIGTERM."""
 
 import signal
-import subprocess
-import threading
-import time
 import unittest
 
-from program import PENSTOCKD, SERVICES, DaemonTest
+from program import SERVICES, DaemonTest, LivingDaemonTest
 
 
 class CommandLine(DaemonTest):
@@ -61,27 +58,7 @@ class CommandLine(DaemonTest):
         self.assertIn(f"{services}:4:", done.stderr)
 
 
-class Life(DaemonTest):
-    def start(self):
-        """Starts penstockd; its log arrives in self.log."""
-        self.log = []
-        process = subprocess.Popen(
-            [PENSTOCKD, "--config", str(self.config)], stderr=subprocess.PIPE, text=True
-        )
-        self.addCleanup(process.stderr.close)
-        self.addCleanup(process.wait)
-        self.addCleanup(process.kill)
-        threading.Thread(target=lambda: self.log.extend(process.stderr), daemon=True).start()
-        return process
-
-    def expect_log(self, text):
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
-            if any(text in line for line in list(self.log)):
-                return
-            time.sleep(0.02)
-        self.fail(f"no {text!r} in\n{''.join(self.log)}")
-
+class Life(LivingDaemonTest):
     def test_services_file_hangup_and_end(self):
         services = self.folder / "services.yaml"
         services.write_text(SERVICES)
