@@ -17,6 +17,7 @@
 #include "dpdk/fragments.h"
 #include "dpdk/start_error.h"
 #include "penstock/lb/burst.h"
+#include "penstock/lb/held_packets.h"
 #include "penstock/lb/pipeline.h"
 
 namespace penstock::dpdk {
@@ -168,10 +169,11 @@ absl::Status Port::CreatePool() {
   const auto workers = static_cast<uint32_t>(options_.workers);
   const auto ports = static_cast<uint32_t>(options_.ports);
   // Every ring full, every cache full (they hold up to 1.5 times their size), a burst in hand and
-  // its fragments.
+  // its fragments, and all that may wait for a first fragment.
   const uint32_t buffers = workers * (rx_descriptors_ + ports * tx_descriptors_ + kPoolCache * 2 +
                                       static_cast<uint32_t>(lb::kBurstSize) +
-                                      static_cast<uint32_t>(Fragments::kMaxFrames));
+                                      static_cast<uint32_t>(Fragments::kMaxFrames) +
+                                      static_cast<uint32_t>(lb::HeldPackets<rte_mbuf*>::kCapacity));
   const uint32_t frame = FrameRoom(options_.config);
   const uint32_t room = frame + kHeadroom;
   const std::string name = fmt::format("packets-{}", id_);
