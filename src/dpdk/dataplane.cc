@@ -5,12 +5,14 @@
 #include <rte_malloc.h>
 #include <rte_mbuf.h>
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <random>
 #include <string>
 #include <utility>
 
+#include "dpdk/numa.h"
 #include "dpdk/start_error.h"
 #include "penstock/lb/flow_table.h"
 
@@ -140,6 +142,7 @@ absl::Status Dataplane::MakeWorkers(const config::DataplaneConfig& config) {
     workers_.push_back(std::make_unique<Worker>(options, shared, std::move(flows)));
   }
   for (const std::unique_ptr<Worker>& worker : workers_) worker->SetPeers(PeersOf(*worker));
+  WarnAboutNuma();
   return absl::OkStatus();
 }
 
@@ -149,6 +152,17 @@ std::vector<const lb::FlowTable*> Dataplane::PeersOf(const Worker& worker) const
     if (other.get() != &worker) peers.push_back(&other->flows());
   }
   return peers;
+}
+
+void Dataplane::WarnAboutNuma() const {
+  std::vector<NumaPlace> workers;
+  std::vector<NumaPlace> ports;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    workers.push_back(
+        {fmt::format("worker {}", i), static_cast<int>(rte_lcore_to_socket_id(LcoreOf(i)))});
+  }
+  for (const auto& port : ports_) ports.push_back({port->name(), port->numa_node()});
+  for (const std::string& sentence : NumaMismatches(workers, ports)) spdlog::warn("{}", sentence);
 }
 
 absl::Status Dataplane::Launch() {

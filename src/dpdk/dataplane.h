@@ -53,6 +53,7 @@ class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader
   [[nodiscard]] absl::Status OpenPorts(const config::DataplaneConfig& config);
   [[nodiscard]] absl::Status MakeWorkers(const config::DataplaneConfig& config);
   [[nodiscard]] std::vector<const lb::FlowTable*> PeersOf(const Worker& worker) const;
+  void WarnAboutNuma() const;
   [[nodiscard]] lb::PortTotals ReadPortCounters(std::size_t port) const;
 
   // Destroyed from the last to the first.

@@ -15,6 +15,7 @@
 
 #include "dpdk/device.h"
 #include "dpdk/fragments.h"
+#include "dpdk/numa.h"
 #include "dpdk/start_error.h"
 #include "penstock/lb/burst.h"
 #include "penstock/lb/held_packets.h"
@@ -48,10 +49,28 @@ uint32_t FrameRoom(const config::PortConfig& port) {
   return std::min(kMaxFrameRoom, std::max({kMinFrameRoom, port.mtu + kLinkOverhead, ring_frame}));
 }
 
+// Devices that open as many queues as their text says, whoever reads them.
+constexpr std::array<std::string_view, 3> kFixedQueues = {"net_af_packet", "net_af_xdp",
+                                                          "net_pcap"};
+
+// Packets that come to a queue without a worker would be lost, and counted nowhere.
+absl::Status CheckNoneUnread(const config::PortConfig& port, const rte_eth_dev_info& info,
+                             int workers) {
+  const bool fixed = !IsPciAddress(port.device) &&
+                     std::ranges::find(kFixedQueues, DriverOf(port.device)) != kFixedQueues.end();
+  if (!fixed || info.max_rx_queues <= workers) return absl::OkStatus();
+  return StartError(
+      fmt::format("port {} ({}) receives on {} queues and dataplane.workers reads {}: packets of "
+                  "the others would be lost",
+                  port.name, info.driver_name, info.max_rx_queues, workers),
+      fmt::format("{} cores in dataplane.workers, or fewer queues in the device",
+                  info.max_rx_queues));
+}
+
 absl::Status CheckQueues(const config::PortConfig& port, const rte_eth_dev_info& info,
                          int workers) {
   const int queues = std::min(info.max_rx_queues, info.max_tx_queues);
-  if (workers <= queues) return absl::OkStatus();
+  if (workers <= queues) return CheckNoneUnread(port, info, workers);
   return StartError(
       fmt::format(
           "{0} workers need {0} queues and port {1} ({2}) has {3} for receiving and {4} for "
@@ -176,16 +195,18 @@ absl::Status Port::CreatePool() {
                                       static_cast<uint32_t>(lb::HeldPackets<rte_mbuf*>::kCapacity));
   const uint32_t frame = FrameRoom(options_.config);
   const uint32_t room = frame + kHeadroom;
-  const std::string name = fmt::format("packets-{}", id_);
-  const int socket = rte_eth_dev_socket_id(id_);
-  pool_ = rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0, static_cast<uint16_t>(room),
-                                  socket);
-  if (pool_ == nullptr) {  // the port's socket may have no memory of ours
-    pool_ = rte_pktmbuf_pool_create(name.c_str(), buffers, kPoolCache, 0,
-                                    static_cast<uint16_t>(room), SOCKET_ID_ANY);
-  }
+  const int node = rte_eth_dev_socket_id(id_);
+  const PacketPool created = CreatePacketPool(fmt::format("packets-{}", id_), buffers, kPoolCache,
+                                              static_cast<uint16_t>(room), node);
+  pool_ = created.pool;
   if (pool_ == nullptr) {
     return NoBuffersError(options_.config, buffers, room + uint32_t{sizeof(rte_mbuf)});
+  }
+  if (!created.is_near) {
+    spdlog::warn(
+        "port {}: its NUMA node {} has no room for its packet buffers, which are on another now "
+        "and slower; give that node hugepages",
+        options_.config.name, node);
   }
   return absl::OkStatus();
 }
@@ -225,6 +246,10 @@ void Port::ReceiveMulticast() {
   if (rte_eth_allmulticast_enable(id_) == 0 || rte_eth_promiscuous_enable(id_) == 0) return;
   spdlog::debug("port {}: {} has neither multicast nor promiscuous mode", options_.config.name,
                 driver_);
+}
+
+int Port::numa_node() const {
+  return rte_eth_dev_socket_id(id_);
 }
 
 absl::Status Port::Start() {

@@ -42,6 +42,7 @@ class Port {
 
   [[nodiscard]] const std::string& name() const { return options_.config.name; }
   [[nodiscard]] uint16_t id() const { return id_; }  // DPDK's number
+  [[nodiscard]] int numa_node() const;               // -1: none in particular
   [[nodiscard]] rte_mempool* pool() const { return pool_; }
   [[nodiscard]] const net::MacAddress& mac() const { return mac_; }
   // All but the gateways, which the neighbours know.

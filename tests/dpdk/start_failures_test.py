@@ -60,11 +60,22 @@ class StartFailures(DaemonTest):
         self.write_host(f"net_pcap0,rx_pcap={self.folder}/none.pcap,tx_pcap={self.folder}/out.pcap")
         self.expect_failure("No such file or directory", "correct the port's device")
 
-    def test_core_that_is_not_there(self):
+    def test_D03_core_that_is_not_there(self):
         self.write_host("net_null0", workers=[1000])
         self.expect_failure("worker core 1000 is not there: this host has cores 0", "cores 0")
 
-    def test_core_outside_the_affinity(self):
+    def test_D03_more_workers_than_cores(self):
+        there = os.cpu_count()
+        self.write_host("net_null0", workers=range(there + 6))
+        self.expect_failure(f"worker core {there} is not there", "choose dataplane.workers among")
+
+    def test_D03_core_named_twice(self):
+        self.write_host("net_null0", workers=[0, 0])
+        done = self.run_penstockd("--config", str(self.config))
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("dataplane.workers[1]: is the same as dataplane.workers[0]", done.stderr)
+
+    def test_D03_core_outside_the_affinity(self):
         first, second, *_ = sorted(os.sched_getaffinity(0))
         self.write_host("net_null0", workers=[second])
         self.expect_failure(
@@ -74,11 +85,19 @@ class StartFailures(DaemonTest):
             preexec_fn=lambda: os.sched_setaffinity(0, {first}),
         )
 
-    def test_more_workers_than_queues_of_af_packet(self):
+    def test_D03_more_workers_than_queues_of_af_packet(self):
         self.write_host("net_af_packet0,iface=lo", workers=sorted(os.sched_getaffinity(0))[:2])
         self.expect_failure(
             "2 workers need 2 queues and port uplink (net_af_packet) has 1 for receiving and 1 for",
             "at most 1 core in dataplane.workers, or qpairs=2 in its device",
+        )
+
+    def test_D03_more_queues_than_workers_of_af_packet(self):
+        # Expect: refused, as every second packet would be lost where no counter sees it.
+        self.write_host("net_af_packet0,iface=lo,qpairs=2")
+        self.expect_failure(
+            "port uplink (net_af_packet) receives on 2 queues and dataplane.workers reads 1",
+            "2 cores in dataplane.workers, or fewer queues in the device",
         )
 
     def test_flow_tables_larger_than_the_memory(self):

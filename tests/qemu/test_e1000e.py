@@ -13,7 +13,7 @@ def test_unbound(guest):
     assert f"dpdk-devbind.py --bind=vfio-pci {E1000E.device}" in output, output
 
 
-def test_too_many_workers(guest):
+def test_D03_too_many_workers(guest):
     """more workers than the NIC has queues are refused, with the numbers and the key to change"""
     guest.bind(E1000E)
     code, output = daemon.refusal(guest, "e1000e-three-workers")
@@ -22,7 +22,7 @@ def test_too_many_workers(guest):
         assert part in output, f"no {part!r} in: {output}"
 
 
-def test_no_spread(guest):
+def test_D04_no_spread(guest):
     """a NIC that does not fill the queues of all workers is used, and the log warns of it"""
     daemon.ensure(guest, "e1000e-two-workers", E1000E)
     assert "net_e1000_em has no receive side scaling" in daemon.log(guest), daemon.log(guest)

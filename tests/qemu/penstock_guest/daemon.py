@@ -45,7 +45,7 @@ services:
 
 def files():
     """What belongs into the guest's image: {path: text}."""
-    return {f"{_FOLDER}/virtio.yaml": _configuration(VIRTIO, [0, 1]),
+    return {f"{_FOLDER}/virtio.yaml": _configuration(VIRTIO, [2, 0]),
             f"{_FOLDER}/e1000e.yaml": _configuration(E1000E, [1]),
             f"{_FOLDER}/e1000e-two-workers.yaml": _configuration(E1000E, [0, 1]),
             f"{_FOLDER}/e1000e-three-workers.yaml": _configuration(E1000E, [0, 1, 2]),
