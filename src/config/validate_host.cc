@@ -5,6 +5,7 @@
 #include "config/names.h"
 #include "config/prefix.h"
 #include "config/schema.h"
+#include "config/shared_interface.h"
 #include "config/text.h"
 #include "penstock/config/validate.h"
 
@@ -47,7 +48,8 @@ class HostValidator {
     CheckSizes();
     const std::vector<PortConfig>& ports = config_.dataplane.ports;
     if (ports.empty()) Add("dataplane.ports", "at least one is required");
-    for (std::size_t i = 0; i < ports.size(); ++i) CheckPort(ports[i], Item("dataplane.ports", i));
+    for (std::size_t i = 0; i < ports.size(); ++i) CheckPort(i);
+    CheckSharedInterfaces(ports, violations_);
     CheckListen();
     CheckStateDir();
     return std::move(violations_);
@@ -92,7 +94,9 @@ class HostValidator {
     }
   }
 
-  void CheckPort(const PortConfig& port, const std::string& path) {
+  void CheckPort(std::size_t index) {
+    const PortConfig& port = config_.dataplane.ports[index];
+    const std::string path = Item("dataplane.ports", index);
     if (const auto problem = NameProblem(port.name)) {
       Add(Below(path, "name"), *problem);
     } else {
@@ -107,7 +111,10 @@ class HostValidator {
       Add(Below(path, "mtu"), Concat("is not in ", kMinMtu, "..", kMaxMtu));
     }
     if (port.vlan > kMaxVlan) Add(Below(path, "vlan"), Concat("is not in 0..", kMaxVlan));
-    CheckAddresses(port, Below(path, "addresses"));
+    // Those of another queue of an interface are the same, and that is checked elsewhere.
+    if (!FirstOfInterface(config_.dataplane.ports, index)) {
+      CheckAddresses(port, Below(path, "addresses"));
+    }
     CheckGateways(port, Below(path, "gateways"));
     if (port.gateway_mac && (port.gateway_mac->IsZero() || port.gateway_mac->IsMulticast())) {
       Add(Below(path, "gateway_mac"), "is not the address of one machine");

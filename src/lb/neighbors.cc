@@ -51,13 +51,22 @@ Neighbors::Port Neighbors::MakePort(const PortIdentity& identity) {
 }
 
 Neighbors::Neighbors(std::vector<PortIdentity> ports) {
-  for (const PortIdentity& identity : ports) ports_.push_back(MakePort(identity));
+  for (const PortIdentity& identity : ports) {
+    Port port = MakePort(identity);
+    const auto same = [&](const Port& other) {
+      return other.mac == port.mac && other.addresses == port.addresses;
+    };
+    const auto first = std::find_if(ports_.begin(), ports_.end(), same);
+    port.first = static_cast<uint8_t>(first - ports_.begin());
+    ports_.push_back(std::move(port));
+  }
 }
 
 Neighbors::~Neighbors() = default;
 
 std::optional<net::MacAddress> Neighbors::NextHop(uint8_t port, net::Family family) const {
-  const auto& gateway = ports_[port].gateways[static_cast<std::size_t>(family)];
+  const Port& asking = ports_[ports_[port].first];
+  const auto& gateway = asking.gateways[static_cast<std::size_t>(family)];
   return gateway == nullptr ? std::nullopt : gateway->state.mac();
 }
 
@@ -89,6 +98,7 @@ void Neighbors::Learn(uint8_t port, const net::IpAddress& address, const net::Ma
 
 Neighbors::Handled Neighbors::HandleArp(uint8_t port, std::span<uint8_t> arp, base::Tick now,
                                         WatchedNeighbors watched) {
+  port = ports_[port].first;
   const auto message = ReadArp(arp);
   if (!message) return {.verdict = Verdict::kDropMalformedNeighbor};
   // RFC 826: the sender's pair is taken before anything else is looked at.
@@ -110,6 +120,7 @@ Neighbors::Handled Neighbors::HandleNeighborMessage(uint8_t port, std::span<uint
                                                     std::size_t l4_offset, std::size_t room,
                                                     const net::MacAddress& from, base::Tick now,
                                                     WatchedNeighbors watched) {
+  port = ports_[port].first;
   const auto message = ReadNeighborMessage(packet, l4_offset, from);
   if (!message) return {.verdict = Verdict::kDropMalformedNeighbor};
   const auto target = net::IpAddress::V6(message->target);
@@ -150,6 +161,7 @@ Solicitation Neighbors::Ask(uint8_t port, const net::IpAddress& ask_from,
 void Neighbors::DueSolicitations(base::Tick now, WatchedNeighbors watched,
                                  const std::function<void(const Solicitation&)>& send) {
   for (std::size_t i = 0; i < ports_.size(); ++i) {
+    if (ports_[i].first != i) continue;
     for (auto& gateway : ports_[i].gateways) {
       if (gateway == nullptr || !gateway->state.IsDue(now)) continue;
       send(Ask(static_cast<uint8_t>(i), gateway->ask_from, gateway->address, gateway->state));

@@ -67,11 +67,33 @@ TEST(HostFile, TwoPacketSocketsOnOneInterface) {
   ports:
     - {name: a, device: "net_af_packet0,iface=eth0", addresses: [192.0.2.2/24]}
     - {name: b, device: "net_af_packet1,qpairs=1,iface=eth0", addresses: [192.0.2.3/24]}
-    - {name: c, device: "net_af_xdp0,iface=eth1,start_queue=0", addresses: [192.0.2.4/24]}
-    - {name: d, device: "net_af_xdp1,iface=eth1,start_queue=1", addresses: [192.0.2.5/24]}
 )");
   EXPECT_THAT(errors, ElementsAre("h.yaml:4:25 dataplane.ports[1].device: is the same as "
                                   "dataplane.ports[0].device"));
+}
+
+TEST(HostFile, PortsThatAreQueuesOfOneInterfaceAreTheSameOtherwise) {
+  EXPECT_THAT(Errors(R"(dataplane:
+  ports:
+    - {name: a, device: "net_af_xdp0,iface=eth1", addresses: [192.0.2.4/24], vlan: 5}
+    - {name: b, device: "net_af_xdp1,iface=eth1,start_queue=1", addresses: [192.0.2.4/24], vlan: 5}
+    - {name: c, device: "net_af_xdp2,iface=eth2,start_queue=0", addresses: [192.0.2.5/24]}
+)"),
+              testing::IsEmpty());
+  EXPECT_THAT(
+      Errors(R"(dataplane:
+  ports:
+    - {name: a, device: "net_af_xdp0,iface=eth1,queue_count=2", addresses: [192.0.2.4/24]}
+    - {name: b, device: "net_af_xdp1,iface=eth1,start_queue=2", addresses: [192.0.2.5/24]}
+    - {name: c, device: "net_af_xdp2,start_queue=1,iface=eth1", addresses: [192.0.2.4/24], mtu: 1400}
+)"),
+      ElementsAre(
+          "h.yaml:4:76 dataplane.ports[1].addresses: is not that of dataplane.ports[0]: both "
+          "are queues of eth1, and a packet may come to any",
+          "h.yaml:5:25 dataplane.ports[2].device: opens a queue of eth1 that "
+          "dataplane.ports[0] opens",
+          "h.yaml:5:97 dataplane.ports[2].mtu: is not that of dataplane.ports[0]: both are "
+          "queues of eth1, and a packet may come to any"));
 }
 
 TEST(HostFile, EveryMistakeAtOnce) {

@@ -152,6 +152,26 @@ TEST_F(NeighborFrames, OtherIcmpv6IsNotAnswered) {
   EXPECT_EQ(Send(Message(echo)).verdict, Verdict::kDropNotVip);
 }
 
+// A packet of the interface may come to either port, the answer to a request of the first as well.
+TEST(PortsOfOneInterface, LearnForEachOther) {
+  const PortIdentity identity{.mac = {{2, 0, 0, 0, 0, 1}},
+                              .addresses = {*net::IpPrefix::Parse("10.2.1.2/24")},
+                              .gateways = {Ip("10.2.1.1")}};
+  PortIdentity other = identity;
+  other.mac = {{2, 0, 0, 0, 0, 2}};
+  other.addresses = {*net::IpPrefix::Parse("10.2.1.3/24")};
+  Neighbors neighbors({identity, identity, other});
+  std::vector<uint8_t> asked;
+  neighbors.DueSolicitations(1, {}, [&](const Solicitation& s) { asked.push_back(s.port); });
+  // Expect: the interface asks once.
+  EXPECT_EQ(asked, (std::vector<uint8_t>{0, 2}));
+  Bytes reply = Arp(net::kArpReply, "10.2.1.1", "10.2.1.2");
+  (void)neighbors.HandleArp(1, std::span(reply).subspan(14), 1, {});
+  EXPECT_EQ(neighbors.NextHop(0, net::Family::kIpv4), kRouterMac);
+  EXPECT_EQ(neighbors.NextHop(1, net::Family::kIpv4), kRouterMac);
+  EXPECT_EQ(neighbors.NextHop(2, net::Family::kIpv4), std::nullopt);
+}
+
 // Without a MAC address from the operator: the gateways are asked.
 class Resolution : public ::testing::Test {
  protected:

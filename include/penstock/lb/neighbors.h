@@ -20,7 +20,8 @@
 
 namespace penstock::lb {
 
-// One port as its neighbors see it.
+// One port as its neighbors see it. Ports with the same MAC and IP addresses are queues of one
+// interface: what is learned at one of them holds for all.
 struct PortIdentity {
   net::MacAddress mac;
   std::vector<net::IpPrefix> addresses;
@@ -95,6 +96,8 @@ class Neighbors {
     uint16_t vlan = 0;
     std::vector<net::IpPrefix> addresses;
     std::array<std::unique_ptr<Gateway>, 2> gateways;  // by Family; null: none
+    // The first port of the same interface, which is the one that asks and learns.
+    uint8_t first = 0;
   };
   static Port MakePort(const PortIdentity& identity);
   [[nodiscard]] static bool IsOurs(const Port& port, const net::IpAddress& address);
