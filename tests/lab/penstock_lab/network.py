@@ -45,8 +45,9 @@ def create(settings):
     for backend in BACKENDS:
         _sysctls(settings, backend.name, _BACKEND)
     router = settings.namespace(ROUTER)
-    ip_batch(f"link add {one.link} netns {router} type veth "
-             f"peer name eth0 netns {settings.namespace(one.name)}" for one in HOSTS)
+    ip_batch(f"link add {one.link} {_queues(one)} netns {router} type veth "
+             f"peer name eth0 {_queues(one)} netns {settings.namespace(one.name)}"
+             for one in HOSTS)
     for one in HOSTS:
         ip_batch(_host_commands(one), settings.namespace(one.name))
     ip_batch(_router_commands(), router)
@@ -56,6 +57,11 @@ def create(settings):
         run_in(settings, ROUTER, "ethtool", "-K", balancer.link, "tx", "off", "tso", "off",
                "gso", "off")
     set_next_hops(settings, [balancer.name for balancer in BALANCERS])
+
+
+def _queues(one):
+    """Those of a penstock host have two queues, so that AF_XDP has something to choose from."""
+    return "numrxqueues 2 numtxqueues 2" if one in BALANCERS else ""
 
 
 def remove(settings):
