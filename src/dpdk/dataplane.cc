@@ -249,6 +249,22 @@ lb::SweepCounts Dataplane::CompletedSweeps() const {
   return sweeps;
 }
 
+std::vector<lb::KeptFlow> Dataplane::CollectFlows() const {
+  std::vector<lb::KeptFlow> kept;
+  for (const std::unique_ptr<Worker>& worker : workers_) {
+    lb::CollectFlows(snapshots_->Latest(), worker->flows(), base::ToTick(base::SinceStart()), kept);
+  }
+  return kept;
+}
+
+std::size_t Dataplane::RestoreFlows(std::span<const lb::KeptFlow> flows) {
+  std::vector<lb::RestoreTarget> targets;
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    targets.push_back({&workers_[i]->mutable_flows(), static_cast<int>(i)});
+  }
+  return lb::RestoreFlows(snapshots_->Latest(), targets, flows, base::ToTick(base::SinceStart()));
+}
+
 uint32_t Dataplane::BuffersInUse() const {
   uint32_t sum = 0;
   for (const std::unique_ptr<Port>& port : ports_) sum += port->BuffersInUse();

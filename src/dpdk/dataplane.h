@@ -23,7 +23,9 @@ namespace penstock::dpdk {
 
 // Thread safety: Start, Launch and Stop by the main thread; the rest as in lb/dataplane.h, between
 // Start and Stop.
-class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader {
+class Dataplane final : public lb::SnapshotPublisher,
+                        public lb::DataplaneReader,
+                        public lb::FlowKeeper {
  public:
   // Takes memory and starts the ports; no packet is touched before Launch. An error is a
   // StartError. Once a process.
@@ -44,6 +46,9 @@ class Dataplane final : public lb::SnapshotPublisher, public lb::DataplaneReader
   [[nodiscard]] std::vector<lb::WorkerStatus> ReadWorkers() const override;
   [[nodiscard]] lb::CounterTotals ReadCounters() const override;
   [[nodiscard]] lb::SweepCounts CompletedSweeps() const override;
+
+  [[nodiscard]] std::vector<lb::KeptFlow> CollectFlows() const override;
+  std::size_t RestoreFlows(std::span<const lb::KeptFlow> flows) override;
 
   // Packet buffers of all ports that are somewhere on their way.
   [[nodiscard]] uint32_t BuffersInUse() const;

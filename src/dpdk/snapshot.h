@@ -34,6 +34,8 @@ class SnapshotStore final : public lb::SnapshotPublisher {
 
   // REQUIRES: next is not null.
   lb::PublishResult Publish(std::shared_ptr<const lb::ServiceTable> next) override;
+  // The generation last published. Same thread as Publish.
+  [[nodiscard]] const lb::ServiceTable& Latest() const { return *owner_; }
   // Former generations that some worker may still read. Same thread as Publish.
   [[nodiscard]] std::size_t retired_count() const { return retired_.size(); }
 

@@ -70,6 +70,8 @@ class Worker {
   [[nodiscard]] const lb::PortCounters& counters(std::size_t port) const { return counters_[port]; }
   [[nodiscard]] const lb::FlowCounters& flow_counters() const { return flow_counters_; }
   [[nodiscard]] const lb::FlowTable& flows() const { return *flows_; }
+  // Before Run and after it.
+  [[nodiscard]] lb::FlowTable& mutable_flows() { return *flows_; }
 
  private:
   // Written by the worker about each millisecond, read by any thread.

@@ -208,6 +208,12 @@ void FlowTableOf<Key>::Update(FlowHash hash, int way, BackendId backend, uint8_t
 }
 
 template <typename Key>
+void FlowTableOf<Key>::SetLastSeen(FlowHash hash, int way, base::Tick tick) {
+  base::StoreWords(BucketOf(hash).last_seen[static_cast<std::size_t>(way)],
+                   static_cast<uint16_t>(tick));
+}
+
+template <typename Key>
 typename FlowTableOf<Key>::InsertResult FlowTableOf<Key>::Insert(FlowHash hash, const Key& key,
                                                                  BackendId backend, uint8_t state,
                                                                  base::Tick now, bool must_record,

@@ -20,12 +20,17 @@ class Workers : public World {
  protected:
   static constexpr std::size_t kCount = 4;
 
-  Workers() {
+  Workers() { NewTables(); }
+
+  // Empty tables, as a new process has.
+  void NewTables() {
+    tables_.clear();
     for (std::size_t i = 0; i < kCount; ++i) {
       tables_.push_back(
           FlowTable::Create({.v4_entries = 4096, .v6_entries = 4096}, FlowTable::AllocateFromHeap));
     }
     for (std::size_t i = 0; i < kCount; ++i) {
+      peers_[i].clear();
       for (std::size_t other = 0; other < kCount; ++other) {
         if (other != i) peers_[i].push_back(tables_[other].get());
       }

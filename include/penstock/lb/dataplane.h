@@ -8,10 +8,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "penstock/lb/counters.h"
+#include "penstock/lb/kept_flows.h"
 #include "penstock/lb/service_table.h"
 #include "penstock/net/address.h"
 
@@ -100,6 +102,17 @@ struct CounterTotals {
 // id that no generation uses is in no table once every worker has completed two more passes after
 // the first generation without it was acknowledged.
 using SweepCounts = std::vector<uint64_t>;
+
+// Flows over a restart of the daemon. Thread safety: the main thread, while no worker runs.
+class FlowKeeper {
+ public:
+  virtual ~FlowKeeper() = default;
+  // Flows of all workers that the generation last published would lose (CollectFlows).
+  [[nodiscard]] virtual std::vector<KeptFlow> CollectFlows() const = 0;
+  // Into the workers' empty tables; returns how many found a place. Ids are those of the generation
+  // last published.
+  virtual std::size_t RestoreFlows(std::span<const KeptFlow> flows) = 0;
+};
 
 class DataplaneReader {
  public:

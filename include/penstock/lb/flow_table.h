@@ -83,14 +83,31 @@ class FlowTableOf {
   [[nodiscard]] std::optional<FlowEntry> Peek(FlowHash hash, const Key& key, base::Tick now) const;
   // Stores what a packet at `now` makes of an entry. REQUIRES: `way` holds an entry.
   void Update(FlowHash hash, int way, BackendId backend, uint8_t state, base::Tick now);
-  // Makes an entry, unconfirmed. `must_record`: redundant entries may go for it, even confirmed
-  // ones. REQUIRES: Find(hash, key) < 0.
+  // As if the entry's last packet had come at `tick`. REQUIRES: `way` holds an entry.
+  void SetLastSeen(FlowHash hash, int way, base::Tick tick);
+  // Makes an entry, unconfirmed unless `state` says otherwise. `must_record`: redundant entries may
+  // go for it, even confirmed ones. REQUIRES: Find(hash, key) < 0.
   InsertResult Insert(FlowHash hash, const Key& key, BackendId backend, uint8_t state,
                       base::Tick now, bool must_record, const Judge& judge);
   // Looks at the next `buckets` buckets and erases entries that are over, calling `erased` for each
   // one's backend.
   void Sweep(uint32_t buckets, base::Tick now, const Judge& judge,
              const std::function<void(BackendId)>& erased);
+
+  // Calls `visit(key, entry)` for each entry. The owner's thread, or none.
+  template <typename Visit>
+  void ForEach(base::Tick now, Visit&& visit) const {
+    for (std::size_t b = 0; b <= mask_; ++b) {
+      for (int way = 0; way < kWays; ++way) {
+        const auto w = static_cast<std::size_t>(way);
+        const uint8_t state = buckets_[b].state[w];
+        if ((state & kFlowUsed) == 0) continue;
+        const auto age = static_cast<uint16_t>(now - buckets_[b].last_seen[w]);
+        visit(buckets_[b].key[w],
+              FlowEntry{.backend = buckets_[b].backend(way), .age = age, .state = state});
+      }
+    }
+  }
 
   [[nodiscard]] std::size_t capacity() const { return (mask_ + 1) * kWays; }
   [[nodiscard]] uint64_t size() const { return size_.Read(); }      // any thread
