@@ -12,11 +12,13 @@
 #include <string>
 #include <vector>
 
+#include "daemon/flow_saving.h"
 #include "daemon/log.h"
 #include "daemon/services_file.h"
 #include "dpdk/dataplane.h"
 #include "dpdk/start_error.h"
 #include "penstock/control/controller.h"
+#include "penstock/store/state_store.h"
 #include "rpc/server.h"
 
 namespace penstock::daemon {
@@ -90,6 +92,15 @@ void LogReady(const config::HostConfig& host, const dpdk::Dataplane& dataplane,
   spdlog::info("ready: penstockd {}, generation {}", PENSTOCK_VERSION, generation);
 }
 
+// Null without an error: this host keeps no state.
+absl::StatusOr<std::unique_ptr<store::StateStore>> OpenState(const std::string& directory) {
+  if (directory.empty()) {
+    spdlog::info("no control.state_dir: a restart starts empty");
+    return nullptr;
+  }
+  return store::StateStore::Open(directory);
+}
+
 // What runs from the first packet on: what ran before the last end, and after that what the
 // services file says, if there is one. Returns the generation, 0 if there is none.
 absl::StatusOr<uint64_t> RunFirst(const std::optional<config::ServicesConfig>& services,
@@ -134,21 +145,27 @@ void WaitForEnd(const sigset_t& signals, const config::HostConfig& host,
 int RunDaemon(const config::HostConfig& host,
               const std::optional<config::ServicesConfig>& services) {
   const sigset_t signals = BlockSignals();
+  const std::string& state_dir = host.control.state_dir;
+  const absl::StatusOr<std::unique_ptr<store::StateStore>> state = OpenState(state_dir);
+  if (!state.ok()) return Fail(state.status());
   absl::StatusOr<std::unique_ptr<dpdk::Dataplane>> started = dpdk::Dataplane::Start(host);
   if (!started.ok()) return Fail(started.status());
   dpdk::Dataplane& dataplane = **started;
-  control::Controller controller(dataplane, dataplane, host);
+  control::Controller controller(dataplane, dataplane, host, {.history = state->get()});
   // Before the workers, so that no packet meets an empty table.
   const absl::StatusOr<uint64_t> generation = RunFirst(services, controller);
   if (!generation.ok()) return Fail(generation.status());
+  RestoreFlows(state_dir, controller, dataplane);
   if (const absl::Status status = dataplane.Launch(); !status.ok()) return Fail(status);
   absl::StatusOr<std::unique_ptr<rpc::Server>> server =
       rpc::Server::Start({.listen = host.control.listen, .version = PENSTOCK_VERSION}, controller);
   if (!server.ok()) return Fail(server.status());
+  ForgetFlows(state_dir);
   LogReady(host, dataplane, *generation);
   WaitForEnd(signals, host, controller);
   (*server)->Shutdown(kShutdownGrace);
   dataplane.Stop();
+  SaveFlows(state_dir, controller, dataplane);
   spdlog::info("stopped");
   return 0;
 }

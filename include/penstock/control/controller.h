@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@
 #include "penstock/control/history.h"
 #include "penstock/control/views.h"
 #include "penstock/lb/dataplane.h"
+#include "penstock/lb/kept_flows.h"
+#include "penstock/lb/saved_flow.h"
 
 namespace penstock::control {
 
@@ -111,6 +114,13 @@ class Controller {
   [[nodiscard]] absl::StatusOr<std::vector<GenerationInfo>> ListGenerations() const;
   // NOT_FOUND: no such generation, or forgotten.
   [[nodiscard]] absl::StatusOr<Generation> GetGeneration(uint64_t number) const;
+
+  // Flows of the last generation by names, at `now`, and back: those of services and backends that
+  // are not there (any more), or silent for longer than any flow may be, are left out.
+  [[nodiscard]] lb::SavedFlows NameFlows(std::span<const lb::KeptFlow> flows,
+                                         std::chrono::sys_seconds now) const;
+  [[nodiscard]] std::vector<lb::KeptFlow> ResolveFlows(const lb::SavedFlows& saved,
+                                                       std::chrono::sys_seconds now) const;
 
   [[nodiscard]] Listing<ServiceView> ListServices() const;  // by name
   [[nodiscard]] Listing<PoolView> ListPools() const;        // by name
