@@ -89,15 +89,15 @@ void LogReady(const config::HostConfig& host, const dpdk::Dataplane& dataplane,
     spdlog::info("worker {} on core {}", worker.index, worker.core);
   }
   for (const std::string& address : host.control.listen) spdlog::info("listening on {}", address);
+  if (host.control.state_dir.empty()) {
+    spdlog::info("no control.state_dir: nothing is kept over a restart");
+  }
   spdlog::info("ready: penstockd {}, generation {}", PENSTOCK_VERSION, generation);
 }
 
 // Null without an error: this host keeps no state.
 absl::StatusOr<std::unique_ptr<store::StateStore>> OpenState(const std::string& directory) {
-  if (directory.empty()) {
-    spdlog::info("no control.state_dir: a restart starts empty");
-    return nullptr;
-  }
+  if (directory.empty()) return nullptr;
   return store::StateStore::Open(directory);
 }
 
