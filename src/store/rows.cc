@@ -123,15 +123,20 @@ absl::Status InsertRow(const Database& database, const control::Generation& gene
   const std::string config = config::Serialize(generation.config);
   const uint64_t config_checksum = ChecksumOf(config);
   const uint64_t checksum = ChecksumOf(info, config_checksum);
-  absl::Status status = Statement(database, "INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?, ?)")
+  // One that outlived its generation, which was lost, is not of this one.
+  absl::Status status = Statement(database, "DELETE FROM acknowledgements WHERE number = ?")
                             .Bind(Signed(info.number))
-                            .Bind(info.time.time_since_epoch().count())
-                            .BindText(info.note.author)
-                            .BindText(info.note.comment)
-                            .Bind(Signed(config_checksum))
-                            .Bind(Signed(checksum))
-                            .BindBlob(config)
                             .Run();
+  if (!status.ok()) return status;
+  status = Statement(database, "INSERT INTO generations VALUES (?, ?, ?, ?, ?, ?, ?)")
+               .Bind(Signed(info.number))
+               .Bind(info.time.time_since_epoch().count())
+               .BindText(info.note.author)
+               .BindText(info.note.comment)
+               .Bind(Signed(config_checksum))
+               .Bind(Signed(checksum))
+               .BindBlob(config)
+               .Run();
   if (!status.ok() || !info.acknowledged) return status;
   return AcknowledgeRow(database, info.number, checksum);
 }

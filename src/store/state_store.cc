@@ -5,6 +5,7 @@
 
 #include "penstock/config/serialize.h"
 #include "penstock/store/directory_lock.h"
+#include "store/examine.h"
 #include "store/files.h"
 #include "store/rows.h"
 #include "store/schema.h"
@@ -18,10 +19,6 @@ using control::GenerationInfo;
 
 constexpr const char* kFileName = "state.db";
 
-std::string Name(uint64_t number) {
-  return "generation " + std::to_string(number);
-}
-
 absl::Status MakeEmpty(const std::string& directory, const std::string& path) {
   // SQLite would take an old journal for the new file's and undo its "changes".
   const absl::StatusOr<bool> journal = FindPrivateFile(path + "-journal");
@@ -32,8 +29,7 @@ absl::Status MakeEmpty(const std::string& directory, const std::string& path) {
   return WriteWhole(directory, kFileName, *empty);
 }
 
-absl::StatusOr<Database> OpenDatabase(const std::string& directory) {
-  const std::string path = directory + "/" + kFileName;
+absl::StatusOr<Database> OpenDatabase(const std::string& directory, const std::string& path) {
   const absl::StatusOr<bool> found = FindPrivateFile(path);
   if (!found.ok()) return found.status();
   if (!*found) {
@@ -51,13 +47,17 @@ struct StateStore::Parts {
   DirectoryLock lock;  // let go last
   Database database;
   std::string path;
+  Findings findings;
 
+  [[nodiscard]] bool IsWhole(const Row& row) const {
+    return row.whole && !findings.damaged.contains(row.info.number);
+  }
   [[nodiscard]] absl::Status None(uint64_t number) const {
-    return absl::NotFoundError(path + " has no " + Name(number));
+    return absl::NotFoundError(path + " has no " + NameOf(number));
   }
   [[nodiscard]] absl::Status RowDamaged(uint64_t number) const {
     return absl::DataLossError(
-        WithFix(Name(number) + " in " + path + " is damaged (its checksum does not fit)",
+        WithFix(NameOf(number) + " in " + path + " is damaged (its checksum does not fit)",
                 "go back to another generation"));
   }
 };
@@ -68,10 +68,13 @@ StateStore::~StateStore() = default;
 absl::StatusOr<std::unique_ptr<StateStore>> StateStore::Open(const std::string& directory) {
   absl::StatusOr<DirectoryLock> lock = DirectoryLock::Take(directory);
   if (!lock.ok()) return lock.status();
-  absl::StatusOr<Database> database = OpenDatabase(directory);
+  const std::string path = directory + "/" + kFileName;
+  absl::StatusOr<Database> database = OpenDatabase(directory, path);
   if (!database.ok()) return database.status();
+  absl::StatusOr<Findings> findings = Examine(*database, path);
+  if (!findings.ok()) return findings.status();
   return std::unique_ptr<StateStore>(new StateStore(std::unique_ptr<Parts>(
-      new Parts{*std::move(lock), *std::move(database), directory + "/" + kFileName})));
+      new Parts{*std::move(lock), *std::move(database), path, *std::move(findings)})));
 }
 
 absl::Status StateStore::Append(const Generation& generation) {
@@ -82,19 +85,21 @@ absl::Status StateStore::Append(const Generation& generation) {
   const absl::StatusOr<uint64_t> newest = NewestNumber(database);
   if (!newest.ok()) return newest.status();
   if (number <= *newest || number > uint64_t{std::numeric_limits<int64_t>::max()}) {
-    return absl::AlreadyExistsError(parts_->path + ": " + Name(number) +
+    return absl::AlreadyExistsError(parts_->path + ": " + NameOf(number) +
                                     " is not above the newest, " + std::to_string(*newest));
   }
   if (absl::Status status = InsertRow(database, generation); !status.ok()) return status;
   if (absl::Status status = ForgetOldRows(database, kKeptGenerations); !status.ok()) return status;
-  return transaction.Commit();
+  if (absl::Status status = transaction.Commit(); !status.ok()) return status;
+  parts_->findings.damaged.erase(number);  // of a row that was gone
+  return absl::OkStatus();
 }
 
 absl::Status StateStore::Acknowledge(uint64_t number) {
   const absl::StatusOr<std::optional<Row>> row = FindRow(parts_->database, number);
   if (!row.ok()) return row.status();
   if (!row->has_value()) return parts_->None(number);
-  if (!(*row)->whole) return parts_->RowDamaged(number);
+  if (!parts_->IsWhole(**row)) return parts_->RowDamaged(number);
   return AcknowledgeRow(parts_->database, number, (*row)->checksum);
 }
 
@@ -103,9 +108,10 @@ absl::StatusOr<std::vector<GenerationInfo>> StateStore::List() const {
   if (!rows.ok()) return rows.status();
   std::vector<GenerationInfo> list;
   for (const Row& row : *rows) {
-    list.push_back(row.whole ? row.info
-                             : GenerationInfo{.number = row.info.number,
-                                              .note = {.author = "", .comment = kDamagedComment}});
+    list.push_back(parts_->IsWhole(row)
+                       ? row.info
+                       : GenerationInfo{.number = row.info.number,
+                                        .note = {.author = "", .comment = kDamagedComment}});
   }
   return list;
 }
@@ -116,41 +122,17 @@ absl::StatusOr<Generation> StateStore::Get(uint64_t number) const {
   if (!found.ok()) return found.status();
   if (!found->has_value()) return parts_->None(number);
   const RowAndConfig& both = **found;
-  if (!both.whole) return parts_->RowDamaged(number);
+  if (!both.whole || !parts_->IsWhole(both.row)) return parts_->RowDamaged(number);
   absl::StatusOr<config::ServicesConfig> config = config::Deserialize(both.config);
   if (!config.ok()) {
-    return absl::Status(config.status().code(), Name(number) + " in " + parts_->path + ": " +
+    return absl::Status(config.status().code(), NameOf(number) + " in " + parts_->path + ": " +
                                                     std::string(config.status().message()));
   }
   return Generation{.info = both.row.info, .config = *std::move(config)};
 }
 
-absl::StatusOr<Restored> StateStore::RestoreLast() const {
-  const absl::StatusOr<std::vector<uint64_t>> numbers = AllNumbers(parts_->database);
-  if (!numbers.ok()) return numbers.status();
-  Restored restored;
-  bool lost = false;
-  for (const uint64_t number : *numbers) {
-    const absl::StatusOr<std::optional<Row>> row = FindRow(parts_->database, number);
-    if (!row.ok()) return row.status();
-    const bool never_acknowledged =
-        row->has_value() && (*row)->whole && !(*row)->has_acknowledgement;
-    if (never_acknowledged) {
-      restored.notes.push_back(Name(number) + " is not used: not every worker acknowledged it");
-      continue;
-    }
-    absl::StatusOr<Generation> generation = Get(number);
-    if (generation.ok() && generation->info.acknowledged) {
-      restored.generation = *std::move(generation);
-      return restored;
-    }
-    lost = true;
-    restored.notes.push_back(Name(number) + " is not used: " +
-                             (generation.ok() ? "its acknowledgement is damaged"
-                                              : std::string(generation.status().message())));
-  }
-  if (lost) return Damaged(parts_->path, "no acknowledged generation in it is whole");
-  return restored;
+const std::vector<std::string>& StateStore::notes() const {
+  return parts_->findings.notes;
 }
 
 }  // namespace penstock::store

@@ -46,9 +46,9 @@ std::string IsFull(const absl::Status& status) {
 }
 
 std::string IsLast(const StateStore& store, uint64_t number) {
-  const auto restored = store.RestoreLast();
-  if (!restored.ok()) return restored.status().ToString() + "; ";
-  return restored->generation == GenerationOf(number, true) ? "" : "another last generation; ";
+  const auto last = Last(store);
+  if (!last.ok()) return last.status().ToString() + "; ";
+  return *last == GenerationOf(number, true) ? "" : "another last generation; ";
 }
 
 // Appends big generations 4, 8, ... until there is no room; the number that had none.

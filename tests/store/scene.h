@@ -3,6 +3,8 @@
 #ifndef PENSTOCK_TESTS_STORE_SCENE_H_
 #define PENSTOCK_TESTS_STORE_SCENE_H_
 
+#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -98,6 +100,16 @@ inline void Fill(StateStore& store, uint64_t first, uint64_t last) {
     ASSERT_TRUE(store.Append(GenerationOf(number)).ok()) << number;
     ASSERT_TRUE(store.Acknowledge(number).ok()) << number;
   }
+}
+
+// What a start goes on with: the newest acknowledged one of the list, whole. NOT_FOUND: none.
+inline absl::StatusOr<control::Generation> Last(const StateStore& store) {
+  const auto list = store.List();
+  if (!list.ok()) return list.status();
+  for (const control::GenerationInfo& info : *list) {
+    if (info.acknowledged) return store.Get(info.number);
+  }
+  return absl::NotFoundError("none is acknowledged");
 }
 
 // What `run` returns in a process of its own: empty if all is well there, else what is not.

@@ -9,7 +9,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,14 +19,6 @@ namespace penstock::store {
 // Generations kept, besides the last acknowledged one, which is kept however old it is.
 inline constexpr std::size_t kKeptGenerations = 100;
 
-// What to start with.
-struct Restored {
-  // The last acknowledged generation that is whole; nullopt: none was ever acknowledged.
-  std::optional<control::Generation> generation;
-  // One line for the log about each newer generation that is not used, and why.
-  std::vector<std::string> notes;
-};
-
 // The file `state.db` of a directory that it holds locked (see DirectoryLock): an SQLite database,
 // one row a generation, each with a checksum. It holds the seed: mode 0600. Nothing that is damaged
 // or foreign is repaired, overwritten or deleted.
@@ -36,8 +27,8 @@ struct Restored {
 class StateStore final : public control::History {
  public:
   // Makes what is missing. Besides DirectoryLock's errors, with messages that name the file and end
-  // in "; fix: " and the way out: DATA_LOSS: damaged, torn, or no state of penstock's;
-  // FAILED_PRECONDITION: of a newer release, or open to others.
+  // in "; fix: " and the way out: DATA_LOSS: damaged, torn, or no state of penstock's, or no
+  // acknowledged generation is whole; FAILED_PRECONDITION: of a newer release, or open to others.
   [[nodiscard]] static absl::StatusOr<std::unique_ptr<StateStore>> Open(
       const std::string& directory);
 
@@ -50,22 +41,21 @@ class StateStore final : public control::History {
   [[nodiscard]] absl::Status Append(const control::Generation& generation) override;
   [[nodiscard]] absl::Status Acknowledge(uint64_t number) override;
 
-  // A row whose checksum does not fit is there with its number and kDamagedComment, as not
-  // acknowledged: its number is taken.
+  // A damaged generation is there with its number, which is taken, and kDamagedComment, as not
+  // acknowledged: so the first acknowledged one is what to start with.
   [[nodiscard]] absl::StatusOr<std::vector<control::GenerationInfo>> List() const override;
   static constexpr const char* kDamagedComment = "damaged on disk, cannot be used";
 
-  // DATA_LOSS: it is there, and damaged.
+  // DATA_LOSS: it is there, and damaged. What config::Deserialize has against it, with its number.
   [[nodiscard]] absl::StatusOr<control::Generation> Get(uint64_t number) const override;
 
-  // DATA_LOSS: generations were acknowledged, and all of them are damaged.
-  [[nodiscard]] absl::StatusOr<Restored> RestoreLast() const;
+  // For the log at the start: a line about each generation that was damaged when the store was
+  // opened, and about each that is newer than the last acknowledged one.
+  [[nodiscard]] const std::vector<std::string>& notes() const;
 
  private:
   struct Parts;
   explicit StateStore(std::unique_ptr<Parts> parts);
-
-  [[nodiscard]] absl::Status AppendInTransaction(const control::Generation& generation);
 
   const std::unique_ptr<Parts> parts_;
 };
