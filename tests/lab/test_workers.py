@@ -67,10 +67,8 @@ def test_D04_flows_spread_over_workers(lab):
         variants.check_sums(lab.settings, HOST)
 
 
-def apply(lab, listed):
-    path = lab.settings.directory / "workers.yaml"
-    path.write_text(SERVICES.format(backends=listed, vip=VIP4), encoding="ascii")
-    balancers.control(lab.settings, HOST.name, "apply", "-f", path)
+def run_with(lab, listed):
+    balancers.reload(lab.settings, HOST.name, SERVICES.format(backends=listed, vip=VIP4))
 
 
 def segment(port, flags):
@@ -113,11 +111,11 @@ def send(lab, opened, packets):
 
 def open_flows(lab, opened, ports):
     """All on the old backend, and then most of the slots are the new one's."""
-    apply(lab, ONLY_OLD)
+    run_with(lab, ONLY_OLD)
     for flags in ("S", "A", "PA"):
         chosen = send(lab, opened, [segment(port, flags) for port in ports])
         assert set(chosen) == {OLD.address4}, chosen
-    apply(lab, MOSTLY_NEW)
+    run_with(lab, MOSTLY_NEW)
     # Expect: a new flow goes to the new backend. So would an error that finds no entry.
     chosen = send(lab, opened, [segment(port + 1000, "S") for port in ports])
     assert chosen.count(NEW.address4) >= FLOWS - 2, chosen
