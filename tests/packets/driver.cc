@@ -12,6 +12,9 @@
 //   solicit                         "sent PORT HEX" for each request of our own that is due
 //   hash PROTOCOL SOURCE PORT DESTINATION PORT    the flow hash, 16 hexadecimal digits
 //   table SLOTS                     owners of the first pool's first slots: "owners ADDRESS ..."
+//   previous SLOTS                  likewise those that mid-stream packets without an entry go to
+//                                   instead: "previous ADDRESS ...", "-" where there is none
+//   digest                          of the first pool, 16 hexadecimal digits
 //
 // Frames with the verdict "held" are tried again at the end of every run and after every clock.
 // What becomes of them is answered there by "released NUMBER VERDICT" and lines "sent ..." as
@@ -66,6 +69,10 @@ class Session {
       std::cout << HashOf(world_, words) << "\n";
     } else if (command == "table") {
       std::cout << "owners" << OwnersOf(world_, words) << "\n";
+    } else if (command == "previous") {
+      std::cout << "previous" << PreviousOwnersOf(world_, words) << "\n";
+    } else if (command == "digest") {
+      std::cout << world_.services().pool(0).table->digest() << "\n";
     } else {
       Die("no command is called " + command);
     }

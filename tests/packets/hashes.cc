@@ -16,6 +16,18 @@ lb::FlowHash HashOfKey(Key key, uint16_t source_port, uint16_t destination_port,
   return lb::HashFlow(key, secret);
 }
 
+std::string ColumnOf(const World& world, std::istream& words, lb::MemberIndex lb::Slot::*column) {
+  uint32_t slots = 0;
+  words >> slots;
+  const lb::PoolTable& table = *world.services().pool(0).table;
+  std::string owners;
+  for (uint32_t slot = 0; slot < slots && slot < table.table_size(); ++slot) {
+    const lb::MemberIndex member = table.slot(slot).*column;
+    owners += member == lb::kNoMember ? " -" : " " + table.members()[member].address.ToString();
+  }
+  return owners;
+}
+
 }  // namespace
 
 std::string HashOf(const World& world, std::istream& words) {
@@ -44,15 +56,11 @@ std::string HashOf(const World& world, std::istream& words) {
 }
 
 std::string OwnersOf(const World& world, std::istream& words) {
-  uint32_t slots = 0;
-  words >> slots;
-  const lb::PoolTable& table = *world.services().pool(0).table;
-  std::string owners;
-  for (uint32_t slot = 0; slot < slots && slot < table.table_size(); ++slot) {
-    const lb::MemberIndex member = table.slot(slot).current;
-    owners += member == lb::kNoMember ? " -" : " " + table.members()[member].address.ToString();
-  }
-  return owners;
+  return ColumnOf(world, words, &lb::Slot::current);
+}
+
+std::string PreviousOwnersOf(const World& world, std::istream& words) {
+  return ColumnOf(world, words, &lb::Slot::previous);
 }
 
 }  // namespace penstock::packets

@@ -16,6 +16,8 @@ namespace penstock::packets {
 // Reads "SLOTS"; " ADDRESS" for who gets new flows in each of the first slots of the first pool, "
 // -" for nobody.
 [[nodiscard]] std::string OwnersOf(const World& world, std::istream& words);
+// The same for the previous owners.
+[[nodiscard]] std::string PreviousOwnersOf(const World& world, std::istream& words);
 
 }  // namespace penstock::packets
 

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Hash and tables as numbers: golden values, every slot of a table, the spread of outer sources.
+"""Hash and tables as numbers: golden values, every slot of a table, both columns
+over time, the spread of outer sources.
 
 usage: vectors.py --build DIR      checks vectors.json
        vectors.py --write          makes it anew, from the model
@@ -9,12 +10,14 @@ import argparse
 import collections
 import json
 import pathlib
+import random
 import struct
 import sys
 import tempfile
 
 import case_files
 import model_hash
+import model_past
 from driver import Driver
 from model_config import packed, read_services
 from model_parse import checksum
@@ -97,6 +100,61 @@ def test_P031_every_slot(build: pathlib.Path) -> list[str]:
     return [f"{len(wrong)} slots differ, the first is {wrong[0]}"] if wrong else []
 
 
+def _one_pool(pool: dict[bytes, int], states: dict[bytes, str], size: int, transition: int) -> str:
+    backends = [{"address": model_hash.text_of(a), "weight": weight,
+                 "state": states.get(a, "active")} for a, weight in pool.items()]
+    return json.dumps({
+        "hash": {"seed": "over time"},
+        "pools": [{"name": "p", "table_size": size, "transition": f"{transition}s",
+                   "backends": backends}],
+        "services": [{"name": "s", "address": "203.0.113.10", "protocol": "tcp", "ports": [80],
+                      "pool": "p"}]})
+
+
+def _columns_differ(driver: Driver, past: list, states: dict[bytes, str], now: int,
+                    transition: int, size: int) -> str:
+    """Empty if the program has the columns and the digest that the model has."""
+    columns = model_past.both_columns(past, states, now, transition, size,
+                                      model_hash.key_from_seed(b"over time"))
+    for command, column in zip(("table", "previous"), columns):
+        expected = ["-" if a is None else model_hash.text_of(a) for a in column]
+        got = driver.ask(f"{command} {size}")[0].split()[1:]
+        if got != expected:
+            slot = next(i for i in range(size) if got[i] != expected[i])
+            return f"{command}, slot {slot}: {got[slot]} instead of {expected[slot]}"
+    digest = model_past.digest(past[-1][1], *columns)
+    return "" if driver.ask("digest") == [digest] else "the digest differs"
+
+
+def test_both_columns_over_time(build: pathlib.Path) -> list[str]:
+    """Owners, previous owners and digest of a pool of 499 slots, through 50 changes."""
+    chance, size, transition = random.Random(11), 499, 60
+    addresses = [packed(f"10.1.0.{i}" if i % 2 else f"2001:db8::{i}") for i in range(1, 9)]
+    past, now, driver = [], 0, None
+    with tempfile.TemporaryDirectory(prefix="penstock-vectors-") as folder:
+        for step in range(50):
+            pool = {a: chance.choice((0, 50, 100, 300)) for a in addresses if chance.random() < .8}
+            pool[addresses[0]] = 100  # somebody takes new flows
+            states = {a: chance.choice(("draining", "disabled")) for a in pool
+                      if a != addresses[0] and chance.random() < .2}
+            path = pathlib.Path(folder) / f"{step}.yaml"
+            path.write_text(_one_pool(pool, states, size, transition))
+            if driver is None:
+                driver = Driver(build, case_files.host_file("plain"), path)
+            else:
+                driver.apply(path)
+            past.append((now, pool))
+            # Far enough apart that eras need not be merged.
+            for pause in (0, chance.choice((20, 45)), chance.choice((1, 14, 15, 40, 100))):
+                driver.clock(1000 * pause)
+                now += pause
+                wrong = _columns_differ(driver, past, states, now, transition, size)
+                if wrong:
+                    return [f"step {step}, second {now}: {wrong}"]
+    driver.close()
+    return []
+
+
 def test_E09_outer_sources_spread(build: pathlib.Path) -> list[str]:
     """10,000 flows with sources of a /16: at least 90 % of 16 queues used, max/mean at most 1.3."""
     driver = Driver(build, case_files.host_file("plain"), case_files.services_file("sources"))
@@ -142,7 +200,8 @@ def main() -> int:
         FILE.write_text(json.dumps(by_model(), indent=1) + "\n")
         return 0
     wrong = 0
-    for test in (test_P034_golden_vectors, test_P031_every_slot, test_E09_outer_sources_spread):
+    for test in (test_P034_golden_vectors, test_P031_every_slot, test_both_columns_over_time,
+                 test_E09_outer_sources_spread):
         failures = test(options.build)
         wrong += bool(failures)
         print(f"{test.__name__}: " + ("\n".join(failures) or "ok"))

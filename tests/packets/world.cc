@@ -1,6 +1,7 @@
 #include "tests/packets/world.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "penstock/config/load.h"
@@ -77,8 +78,19 @@ struct World::Tables {
 };
 
 World::World(config::HostConfig host)
-    : host_(std::move(host)), controller_(publisher_, reader_, host_) {
+    : host_(std::move(host)),
+      controller_(
+          publisher_, reader_, host_, {.clock = [this] {
+            return std::chrono::sys_seconds(std::chrono::floor<std::chrono::seconds>(wall_clock_));
+          }}) {
   Reset();
+}
+
+void World::AdvanceClock(std::chrono::milliseconds time) {
+  now_ += time;
+  wall_clock_ += time;
+  if (!controller_.Tick().ok()) std::abort();  // nothing here can be silent or fail
+  services_ = publisher_.current();
 }
 
 std::string World::Apply(const std::string& services_file) {

@@ -54,7 +54,7 @@ class World {
   [[nodiscard]] std::string Apply(const std::string& services_file);
   // Forgets flows, neighbors, rates, and fragments with all that waits for them; the services stay.
   void Reset();
-  void AdvanceClock(std::chrono::milliseconds time) { now_ += time; }
+  void AdvanceClock(std::chrono::milliseconds time);
   // From now to the next Reset there are buffers for so many frames of our own making.
   void LimitBuffers(std::size_t frames);
   // Runs the frames as one burst. Fragments beside the first one are told with the last packet:
@@ -78,11 +78,12 @@ class World {
   config::HostConfig host_;
   control::FakePublisher publisher_;
   control::FakeReader reader_;
-  control::Controller controller_;
+  control::Controller controller_;  // by wall_clock_
   std::shared_ptr<const lb::ServiceTable> services_;
   std::shared_ptr<Tables> tables_;
   std::chrono::milliseconds now_{};
-  std::size_t frames_ = 0;  // that came since the last Reset
+  std::chrono::milliseconds wall_clock_{};  // no Reset sets it back
+  std::size_t frames_ = 0;                  // that came since the last Reset
 };
 
 }  // namespace penstock::packets
