@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """penstockd as a program: what --check says, and a life from start to SIGTERM."""
 
+import json
 import signal
 import unittest
 
@@ -80,6 +81,27 @@ class Life(LivingDaemonTest):
         self.assertEqual(process.wait(20), 0, self.log)
         self.expect_log("stopped")
         self.assertFalse(any("EAL" in line for line in self.log), self.log)
+
+    def test_services_file_and_apply_do_not_mix(self):
+        services = self.folder / "services.yaml"
+        services.write_text(SERVICES)
+        self.write_host("net_null0", services_file=services)
+        process = self.start()
+        self.expect_log("ready: ")
+        refused = self.control("apply", "-f", str(services))
+        self.assertEqual(refused.returncode, 3, refused.stderr)
+        self.assertIn(f"takes its services from {services}", refused.stderr)
+        # Expect: a drain is no matter of the file, and its next reading leaves it alone.
+        drained = self.control("backend", "drain", "web", "10.1.0.11", "--force")
+        self.assertEqual(drained.returncode, 0, drained.stderr)
+        services.write_text(SERVICES.replace("10.1.0.11}", "10.1.0.11}, {address: 10.1.0.12}"))
+        process.send_signal(signal.SIGHUP)
+        self.expect_log("applied, generation 3")
+        listed = json.loads(self.control("get", "backends").stdout)["backends"]
+        self.assertEqual([(one["address"], one["state"]) for one in listed],
+                         [("10.1.0.11", "draining"), ("10.1.0.12", "active")])
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(process.wait(20), 0, self.log)
 
     def test_interrupt_ends_it_without_services(self):
         self.write_host("net_null0")
