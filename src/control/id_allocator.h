@@ -14,8 +14,11 @@
 namespace penstock::control {
 
 // An entry written with the last packet under the old generation is seen by the first sweep that
-// starts afterwards; the sweep in progress at that moment may have passed its bucket already.
-inline constexpr uint64_t kQuarantineSweeps = 2;
+// starts afterwards; the sweep in progress at that moment may have passed its bucket already. As at
+// most one sweep a second counts, the third one's end is more than a whole second on the clock
+// later than the generation: what a worker remembers for less than two seconds is over by then,
+// too.
+inline constexpr uint64_t kQuarantineSweeps = 3;
 
 // Not thread safe.
 class IdAllocator {

@@ -61,10 +61,11 @@ class VictimSearch {
   VictimSearch(const FlowBucket<Key>& bucket, base::Tick now, const FlowJudge<Key>& judge)
       : bucket_(bucket), now_(now), judge_(judge) {
     int unconfirmed = 0;
-    for (int way = 0; way < kWays; ++way) {
+    for (int n = 0; n < kWays; ++n) {
+      const int way = FromHand(n);
       const uint8_t state = bucket.state[static_cast<std::size_t>(way)];
       if ((state & kFlowUsed) == 0) {
-        free_ = way;
+        if (free_ < 0) free_ = way;
       } else if (!IsConfirmed(state)) {
         ++unconfirmed;
       }
@@ -111,12 +112,17 @@ class VictimSearch {
     return {.way = -1, .event = FlowEvent::kUntracked, .risks_new_flow = must_record};
   }
 
+  // Ways in the order in which they were filled, as long as nothing else moves them: in a flood all
+  // entries of a second are equally old, and the one that was there first has waited longest.
+  [[nodiscard]] int FromHand(int n) const { return (bucket_.hand + n) % kWays; }
+
   // The least recently used way among the candidates that `accepts` takes; -1: none.
   template <typename Accepts>
   [[nodiscard]] int Oldest(const Accepts& accepts) const {
     int best = -1;
     base::Tick best_age = 0;
-    for (int way = 0; way < kWays; ++way) {
+    for (int n = 0; n < kWays; ++n) {
+      const int way = FromHand(n);
       const FlowEntry entry = EntryOf(bucket_, way, now_);
       if ((entry.state & kFlowUsed) == 0) continue;
       if (quota_used_ && IsConfirmed(entry.state)) continue;
@@ -214,6 +220,12 @@ void FlowTableOf<Key>::SetLastSeen(FlowHash hash, int way, base::Tick tick) {
 }
 
 template <typename Key>
+bool FlowTableOf<Key>::HasRoom(FlowHash hash, base::Tick now, bool must_record,
+                               const Judge& judge) const {
+  return VictimSearch<Key>(BucketOf(hash), now, judge).Choose(must_record).way >= 0;
+}
+
+template <typename Key>
 typename FlowTableOf<Key>::InsertResult FlowTableOf<Key>::Insert(FlowHash hash, const Key& key,
                                                                  BackendId backend, uint8_t state,
                                                                  base::Tick now, bool must_record,
@@ -223,6 +235,7 @@ typename FlowTableOf<Key>::InsertResult FlowTableOf<Key>::Insert(FlowHash hash, 
   if (result.way < 0) return result;
   const auto w = static_cast<std::size_t>(result.way);
   if (result.event == FlowEvent::kInserted) size_.Increment();
+  bucket.hand = static_cast<uint8_t>((result.way + 1) % kWays);
   const BucketChange change(bucket.version);
   base::StoreWords(bucket.tag[w], hash.tag());
   base::StoreWords(bucket.last_seen[w], static_cast<uint16_t>(now));
@@ -247,6 +260,8 @@ void FlowTableOf<Key>::Sweep(uint32_t buckets, base::Tick now, const Judge& judg
     }
     if (sweep_position_++ < mask_) continue;
     sweep_position_ = 0;
+    if (last_counted_ == now) continue;
+    last_counted_ = now;
     sweeps_.Increment();
   }
 }

@@ -44,11 +44,15 @@ TEST_F(IdentityTest, ARemovedAndReAddedBackendIsNewAndCountsFromZero) {
   EXPECT_EQ(controller.ListBackends("web")->items[0].packets, 0U);
 }
 
-TEST_F(IdentityTest, IdsAreFreeAfterTwoSweeps) {
+TEST_F(IdentityTest, F01_IdsAreFreeAfterThreeSweeps) {
   const lb::BackendId removed = WebIds()[0];
   reader.sweeps = 10;
   MustApply(WithoutFirstBackend());
   reader.sweeps = 12;
+  MustApply(TestConfig());
+  EXPECT_NE(WebIds()[0], removed);
+  MustApply(WithoutFirstBackend());
+  reader.sweeps = 13;
   MustApply(TestConfig());
   EXPECT_EQ(WebIds()[0], removed);
 }
@@ -64,7 +68,7 @@ TEST_F(IdentityTest, IdsOfAnUnacknowledgedRemovalStayBlocked) {
   EXPECT_NE(second, removed);
   // Expect: that apply was acknowledged, so the quarantine runs from 50.
   MustApply(WithoutFirstBackend());
-  reader.sweeps = 52;
+  reader.sweeps = 53;
   MustApply(TestConfig());
   EXPECT_EQ(WebIds()[0], std::min(removed, second));
 }

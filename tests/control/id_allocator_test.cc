@@ -12,26 +12,26 @@
 namespace penstock::control {
 namespace {
 
-TEST(IdAllocatorTest, RetiredIdIsFreeTwoSweepsAfterAcknowledgement) {
+TEST(IdAllocatorTest, F01_RetiredIdIsFreeThreeSweepsAfterAcknowledgement) {
   IdAllocator ids(10);
   ASSERT_EQ(ids.Allocate({0}), 1U);
   ids.Retire(1);
   // Expect: unacknowledged, it is never free, however many sweeps pass.
   EXPECT_EQ(ids.Allocate({100}), 2U);
   ids.Acknowledged({100});
-  EXPECT_EQ(ids.Allocate({101}), 3U);
-  EXPECT_EQ(ids.Allocate({102}), 1U);
+  EXPECT_EQ(ids.Allocate({102}), 3U);
+  EXPECT_EQ(ids.Allocate({103}), 1U);
 }
 
-// Workers sweep at their own pace: each has to make its two passes after the acknowledgement.
-TEST(IdAllocatorTest, EveryWorkerMakesItsOwnTwoSweeps) {
+// Workers sweep at their own pace: each has to make its three passes after the acknowledgement.
+TEST(IdAllocatorTest, EveryWorkerMakesItsOwnThreeSweeps) {
   IdAllocator ids(10);
   ASSERT_EQ(ids.Allocate({0, 0}), 1U);
   ids.Retire(1);
   ids.Acknowledged({110, 100});
-  EXPECT_EQ(ids.Allocate({110, 102}), 2U);
-  EXPECT_EQ(ids.Allocate({111, 500}), 3U);
-  EXPECT_EQ(ids.Allocate({112, 102}), 1U);
+  EXPECT_EQ(ids.Allocate({110, 103}), 2U);
+  EXPECT_EQ(ids.Allocate({112, 500}), 3U);
+  EXPECT_EQ(ids.Allocate({113, 103}), 1U);
 }
 
 TEST(IdAllocatorTest, ExhaustionIsSaidAndEnds) {
@@ -41,8 +41,8 @@ TEST(IdAllocatorTest, ExhaustionIsSaidAndEnds) {
   EXPECT_EQ(ids.Allocate({0}), std::nullopt);
   ids.Retire(2);
   ids.Acknowledged({5});
-  EXPECT_EQ(ids.Allocate({6}), std::nullopt);
-  EXPECT_EQ(ids.Allocate({7}), 2U);
+  EXPECT_EQ(ids.Allocate({7}), std::nullopt);
+  EXPECT_EQ(ids.Allocate({8}), 2U);
 }
 
 // Against a model that remembers, for each id, when it may be given again.
@@ -71,7 +71,7 @@ TEST(IdAllocatorTest, NeverEarlyNeverTwice) {
         }
         break;
       case 2:
-        for (const uint32_t id : retired) free_at[id] = sweeps + 2;
+        for (const uint32_t id : retired) free_at[id] = sweeps + 3;
         retired.clear();
         ids.Acknowledged({sweeps});
         break;

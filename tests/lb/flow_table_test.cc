@@ -169,6 +169,38 @@ TEST_F(FlowTableTest, SweepErasesWhatIsOverAndCountsPasses) {
   EXPECT_TRUE(Has(3));
 }
 
+// However small the table: three passes take more than a whole second (control::kQuarantineSweeps).
+TEST_F(FlowTableTest, OnePassATickCounts) {
+  const auto pass = [&](base::Tick now) {
+    table_.Sweep(table_.bucket_count(), now, judge_, [](BackendId) {});
+    return table_.sweeps();
+  };
+  EXPECT_EQ(pass(0), 1U);
+  EXPECT_EQ(pass(0), 1U);
+  EXPECT_EQ(pass(1), 2U);
+  EXPECT_EQ(pass(1), 2U);
+  EXPECT_EQ(pass(2), 3U);
+}
+
+// In a flood all entries are equally old: the one that was there first goes.
+TEST_F(FlowTableTest, AmongEquallyOldOnesTheFirstComerGoes) {
+  FillWithConfirmed();
+  judge_.over = {1, 2, 4, 7};
+  table_.Sweep(table_.bucket_count(), 100, judge_, [](BackendId) {});
+  for (uint32_t n = 100; n < 104; ++n) ASSERT_EQ(Insert(n, 0).event, FlowEvent::kInserted);
+  for (uint32_t n = 104; n < 200; ++n) ASSERT_EQ(Insert(n, 0).evicted, n - 4 + 1000);
+}
+
+TEST_F(FlowTableTest, HasRoomSaysWhatInsertWouldDo) {
+  EXPECT_TRUE(table_.HasRoom(kHash, 100, false, judge_));
+  FillWithConfirmed();
+  EXPECT_FALSE(table_.HasRoom(kHash, 100, false, judge_));
+  judge_.redundant = {3};
+  EXPECT_FALSE(table_.HasRoom(kHash, 100, false, judge_));
+  EXPECT_TRUE(table_.HasRoom(kHash, 100, true, judge_));
+  EXPECT_EQ(table_.size(), 8U);
+}
+
 TEST_F(FlowTableTest, HoldsTellsThatAWayWasReused) {
   Insert(1, 0);
   const int way = table_.Find(kHash, Key(1));

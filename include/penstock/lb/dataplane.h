@@ -98,9 +98,9 @@ struct CounterTotals {
   std::array<uint64_t, static_cast<std::size_t>(FlowEvent::kCount)> flow_events{};
 };
 
-// Full passes over its flow tables that each worker has completed since start, by worker index. An
-// id that no generation uses is in no table once every worker has completed two more passes after
-// the first generation without it was acknowledged.
+// Full passes over its flow tables that each worker has completed since start, by worker index; at
+// most one a second counts. An id that no generation uses is in no table once every worker has
+// completed two more passes after the first generation without it was acknowledged.
 using SweepCounts = std::vector<uint64_t>;
 
 // Flows over a restart of the daemon. Thread safety: the main thread, while no worker runs.

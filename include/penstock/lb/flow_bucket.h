@@ -41,7 +41,8 @@ struct alignas(base::kCacheLine) FlowBucket {
   std::array<uint8_t, 3 * kWays> backend_ids;  // 24 bits each, little endian
   std::array<uint8_t, kWays> state;
   uint32_t version;  // odd while a way changes its key or its backend
-  std::array<uint8_t, 4> spare;
+  uint8_t hand;      // where the search for a way begins: behind the latest insertion; owner only
+  std::array<uint8_t, 3> spare;
   std::array<Key, kWays> key;
 
   [[nodiscard]] BackendId backend(int way) const { return IdFrom(IdAt(way)); }

@@ -85,12 +85,16 @@ class FlowTableOf {
   void Update(FlowHash hash, int way, BackendId backend, uint8_t state, base::Tick now);
   // As if the entry's last packet had come at `tick`. REQUIRES: `way` holds an entry.
   void SetLastSeen(FlowHash hash, int way, base::Tick tick);
+  // True if Insert would make an entry.
+  [[nodiscard]] bool HasRoom(FlowHash hash, base::Tick now, bool must_record,
+                             const Judge& judge) const;
   // Makes an entry, unconfirmed unless `state` says otherwise. `must_record`: redundant entries may
   // go for it, even confirmed ones. REQUIRES: Find(hash, key) < 0.
   InsertResult Insert(FlowHash hash, const Key& key, BackendId backend, uint8_t state,
                       base::Tick now, bool must_record, const Judge& judge);
   // Looks at the next `buckets` buckets and erases entries that are over, calling `erased` for each
-  // one's backend.
+  // one's backend. Of the passes that end within a tick only the first counts, so that n counted
+  // passes take more than n - 2 ticks, however small the table.
   void Sweep(uint32_t buckets, base::Tick now, const Judge& judge,
              const std::function<void(BackendId)>& erased);
 
@@ -111,7 +115,7 @@ class FlowTableOf {
 
   [[nodiscard]] std::size_t capacity() const { return (mask_ + 1) * kWays; }
   [[nodiscard]] uint64_t size() const { return size_.Read(); }      // any thread
-  [[nodiscard]] uint64_t sweeps() const { return sweeps_.Read(); }  // full passes; any thread
+  [[nodiscard]] uint64_t sweeps() const { return sweeps_.Read(); }  // counted passes; any thread
   [[nodiscard]] uint32_t bucket_count() const { return static_cast<uint32_t>(mask_ + 1); }
 
  private:
@@ -121,8 +125,9 @@ class FlowTableOf {
   Bucket* buckets_;
   std::size_t mask_;
   uint32_t sweep_position_ = 0;
-  base::Counter size_;    // entries in use
-  base::Counter sweeps_;  // full passes of Sweep
+  base::Tick last_counted_ = UINT32_MAX;  // tick of the latest pass that counts
+  base::Counter size_;                    // entries in use
+  base::Counter sweeps_;                  // full passes of Sweep, at most one a tick
 };
 
 extern template class FlowTableOf<FlowKey4>;
@@ -153,7 +158,7 @@ class FlowTable {
       return v6_;
     }
   }
-  // Full passes over both tables since the start. Any thread.
+  // Counted passes over both tables since the start. Any thread.
   [[nodiscard]] uint64_t CompletedSweeps() const { return std::min(v4_.sweeps(), v6_.sweeps()); }
   template <typename Key>
   [[nodiscard]] const FlowTableOf<Key>& of() const {
