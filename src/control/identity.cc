@@ -27,6 +27,15 @@ std::shared_ptr<BackendIdentity> IdentityRegistry::NewBackend(const lb::SweepCou
   return identity;
 }
 
+std::shared_ptr<ServiceIdentity> IdentityRegistry::NewService(const lb::SweepCounts& sweeps) {
+  const std::optional<uint32_t> id = service_ids_.Allocate(sweeps);
+  if (!id.has_value()) return nullptr;
+  auto identity = std::make_shared<ServiceIdentity>();
+  identity->id = *id;
+  identity->new_flows = std::make_unique<lb::NewFlowWindow[]>(static_cast<std::size_t>(workers_));
+  return identity;
+}
+
 bool IdentityRegistry::AssignBackends(const config::Pool& pool, const Identities& former,
                                       const lb::SweepCounts& sweeps, Identities& next) {
   const auto known = former.pools.find(pool.name);
@@ -47,10 +56,11 @@ bool IdentityRegistry::AssignBackends(const config::Pool& pool, const Identities
 bool IdentityRegistry::AssignService(const std::string& name, const Identities& former,
                                      const lb::SweepCounts& sweeps, Identities& next) {
   const auto same = former.services.find(name);
-  const std::optional<uint32_t> id =
-      same != former.services.end() ? std::optional(same->second) : service_ids_.Allocate(sweeps);
-  if (id.has_value()) next.services.emplace(name, *id);
-  return id.has_value();
+  std::shared_ptr<ServiceIdentity> identity =
+      same != former.services.end() ? same->second : NewService(sweeps);
+  if (identity == nullptr) return false;
+  next.services.emplace(name, std::move(identity));
+  return true;
 }
 
 absl::StatusOr<Identities> IdentityRegistry::Assign(const config::ServicesConfig& config,
@@ -97,8 +107,8 @@ void IdentityRegistry::ForEachOnlyIn(const Identities& one, const Identities& ot
       if (FindBackend(other, pool, address) == nullptr) take_backend(identity->id);
     }
   }
-  for (const auto& [name, id] : one.services) {
-    if (!other.services.contains(name)) take_service(id);
+  for (const auto& [name, identity] : one.services) {
+    if (!other.services.contains(name)) take_service(identity->id);
   }
 }
 

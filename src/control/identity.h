@@ -17,6 +17,7 @@
 #include "penstock/lb/backend_path.h"
 #include "penstock/lb/counters.h"
 #include "penstock/lb/flow_key.h"
+#include "penstock/lb/new_flow_limiter.h"
 #include "penstock/net/address.h"
 
 namespace penstock::control {
@@ -29,13 +30,19 @@ struct BackendIdentity {
   lb::BackendPath path;
 };
 
+struct ServiceIdentity {
+  lb::ServiceId id = lb::kNoId;
+  // One element a worker. Each is its worker's alone.
+  std::unique_ptr<lb::NewFlowWindow[]> new_flows;
+};
+
 // Shared by all generations that name the backend, and by the snapshots made of them.
 using PoolIdentities = std::map<net::IpAddress, std::shared_ptr<BackendIdentity>>;
 
 // The identities of one generation.
 struct Identities {
   std::map<std::string, PoolIdentities, std::less<>> pools;
-  std::map<std::string, lb::ServiceId, std::less<>> services;
+  std::map<std::string, std::shared_ptr<ServiceIdentity>, std::less<>> services;
 };
 
 // Not thread safe.
@@ -58,6 +65,7 @@ class IdentityRegistry {
 
  private:
   [[nodiscard]] std::shared_ptr<BackendIdentity> NewBackend(const lb::SweepCounts& sweeps);
+  [[nodiscard]] std::shared_ptr<ServiceIdentity> NewService(const lb::SweepCounts& sweeps);
   [[nodiscard]] bool AssignBackends(const config::Pool& pool, const Identities& former,
                                     const lb::SweepCounts& sweeps, Identities& next);
   [[nodiscard]] bool AssignService(const std::string& name, const Identities& former,

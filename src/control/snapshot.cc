@@ -109,18 +109,20 @@ lb::VipEntry ToVipEntry(const config::Service& service, config::IcmpEcho echo) {
   return vip;
 }
 
-lb::ServiceTableSpec::ServiceSpec ToServiceSpec(const config::Service& service, lb::ServiceId id,
-                                                uint32_t pool, config::IcmpEcho echo) {
+lb::ServiceTableSpec::ServiceSpec ToServiceSpec(const config::Service& service,
+                                                const ServiceIdentity& identity, uint32_t pool,
+                                                config::IcmpEcho echo) {
   const bool checksum = service.gue_udp_checksum == config::GueUdpChecksum::kComputed;
   return {.vip = ToVipEntry(service, echo),
-          .service = {.id = id,
+          .service = {.id = identity.id,
                       .pool = pool,
                       .hash = ToLb(service.hash),
                       .encapsulation = ToLb(service.encapsulation),
                       .gue_checksum = checksum,
                       .steer_fragments = service.fragments == config::Fragments::kSteer,
                       .tcp_idle_timeout = ToTicks(service.idle_timeout.tcp),
-                      .udp_idle_timeout = ToTicks(service.idle_timeout.udp)},
+                      .udp_idle_timeout = ToTicks(service.idle_timeout.udp),
+                      .new_flows = identity.new_flows.get()},
           .deny = service.deny,
           .outer_source = service.outer_source_prefix};
 }
@@ -137,9 +139,9 @@ std::shared_ptr<const lb::ServiceTable> MakeSnapshot(const RunningState& state,
   const config::EchoPolicies echo(state.config);
   for (const config::Service& service : state.config.services) {
     const uint32_t pool = pools.at({service.pool, service.on_no_backend});
-    spec.services.push_back(ToServiceSpec(service,
-                                          state.identities.services.find(service.name)->second,
-                                          pool, echo.Of(service.prefix)));
+    const auto& identity = state.identities.services.find(service.name)->second;
+    spec.services.push_back(ToServiceSpec(service, *identity, pool, echo.Of(service.prefix)));
+    spec.keep_alive.push_back(identity);
   }
   return std::make_shared<const lb::ServiceTable>(std::move(spec));
 }

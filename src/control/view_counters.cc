@@ -38,6 +38,7 @@ constexpr std::array<std::string_view, lb::kFlowEventNames.size()> kFlowEventHel
     "Packets that followed their flow's entry.",
     "Those of them whose entry another worker has.",
     "Packets of flows without an entry.",
+    "... that are TCP in mid-stream: flows that began elsewhere or were forgotten.",
     "Flow entries made.",
     "Flows chosen anew: the entry's backend may not serve them any more, or a SYN began again.",
     "Entries replaced that had expired.",

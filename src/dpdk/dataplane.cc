@@ -134,6 +134,7 @@ absl::Status Dataplane::MakeWorkers(const config::DataplaneConfig& config) {
                               AllocatorOf(i));
     if (flows == nullptr) return NoFlowMemoryError(config, i);
     const Worker::Options options{.index = static_cast<int>(i),
+                                  .workers = static_cast<uint32_t>(cores.size()),
                                   .core = cores[i],
                                   .ports = handles,
                                   .idle_sleep = config.idle_sleep,

@@ -32,6 +32,7 @@ Worker::Worker(Options options, const Shared& shared, std::unique_ptr<lb::FlowTa
       shared_fragments_(shared.fragments),
       flows_(std::move(flows)),
       icmp_(options_.icmp_rate),
+      new_flows_(options_.workers),
       fragments_(options_.fragment_pool),
       counters_(options_.ports.size()) {
   progress_.heartbeat.Set(static_cast<uint64_t>(base::SinceStart().count()));
@@ -58,6 +59,7 @@ bool Worker::Iterate() {
                                    .neighbors = neighbors_,
                                    .flow_counters = flow_counters_,
                                    .icmp = icmp_,
+                                   .new_flows = new_flows_,
                                    .extra = fragments_,
                                    .fragments = shared_fragments_,
                                    .worker = options_.index,

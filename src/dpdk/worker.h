@@ -21,6 +21,7 @@
 #include "penstock/lb/held_packets.h"
 #include "penstock/lb/icmp_limiter.h"
 #include "penstock/lb/neighbors.h"
+#include "penstock/lb/new_flow_limiter.h"
 #include "penstock/lb/pipeline.h"
 
 struct rte_mbuf;
@@ -38,6 +39,7 @@ class Worker {
   };
   struct Options {
     int index = 0;
+    uint32_t workers = 1;  // how many there are
     int core = 0;
     std::vector<PortHandle> ports;  // in the order of penstockd.yaml
     std::chrono::microseconds idle_sleep{0};
@@ -113,6 +115,7 @@ class Worker {
   // The worker's own.
   lb::PacketBurst burst_;
   lb::IcmpLimiter icmp_;
+  lb::NewFlowLimiter new_flows_;
   Fragments fragments_;
   Buffers buffers_{};
   Held held_;

@@ -16,7 +16,7 @@ class GenerationJudge final : public FlowJudge<Key> {
 
   [[nodiscard]] bool IsOver(const Key& key, const FlowEntry& entry) const override {
     const Service* service = services_.service(key.service.service());
-    if (service == nullptr) return true;
+    if (service == nullptr || service->tracking == Tracking::kNone) return true;
     const Backend& backend = services_.backend(entry.backend);
     if (!service->Reaches(backend)) return true;
     if (key.service.protocol() == net::kProtocolUdp) {
@@ -35,7 +35,7 @@ class GenerationJudge final : public FlowJudge<Key> {
     const Slot& slot = pool.table->Lookup(SlotBits(key, hash, service->hash, services_.key()));
     const PacketKind kind =
         key.service.protocol() == net::kProtocolUdp ? PacketKind::kUdp : PacketKind::kData;
-    const MemberIndex owner = OwnerFor(kind, slot);
+    const MemberIndex owner = OwnerFor(kind, slot, service->tracking);
     return owner != kNoMember && pool.ids[owner] == entry.backend;
   }
 

@@ -40,10 +40,19 @@ inline constexpr base::Tick kChallengeWindow = 5;
   return kind == PacketKind::kSyn || kind == PacketKind::kData || kind == PacketKind::kUdp;
 }
 
+// True if the packet makes an entry, or renews the one it has and does not follow.
+[[nodiscard]] inline bool Records(PacketKind kind, Tracking tracking, const Slot& slot,
+                                  bool has_entry) {
+  if (!Creates(kind) || tracking == Tracking::kNone) return false;
+  return tracking == Tracking::kFull || has_entry || slot.previous != kNoMember;
+}
+
 // The owner of the slot for a packet that no entry decides. A mid-stream packet that this host has
-// not seen is far more likely an older flow's than a new one's.
-[[nodiscard]] inline MemberIndex OwnerFor(PacketKind kind, const Slot& slot) {
-  return kind == PacketKind::kSyn || kind == PacketKind::kUdp ? slot.current : slot.mid_stream();
+// not seen is far more likely an older flow's than a new one's; without tracking, nothing would
+// tell it from the packets behind a SYN of today.
+[[nodiscard]] inline MemberIndex OwnerFor(PacketKind kind, const Slot& slot, Tracking tracking) {
+  const bool is_new = kind == PacketKind::kSyn || kind == PacketKind::kUdp;
+  return is_new || tracking == Tracking::kNone ? slot.current : slot.mid_stream();
 }
 
 }  // namespace penstock::lb

@@ -23,6 +23,7 @@ class Selector {
         passive_(IsIcmp(burst.view[i])) {}
 
   void Select() {
+    if (service_.tracking == Tracking::kNone) return ChooseByTable(-1, {});
     int way = burst_.way[i_];
     // A packet before this one in the burst may have made this flow's entry, or taken its way.
     if (way < 0 || !flows_.Holds(burst_.hash[i_], way, key_)) {
@@ -32,7 +33,7 @@ class Selector {
     if (way >= 0) entry = flows_.Entry(burst_.hash[i_], way, context_.now);
     if (FollowPeer(way, entry)) return;
     if (way < 0) {
-      context_.flow_counters.Count(FlowEvent::kMiss);
+      CountMiss();
       return ChooseByTable(way, entry);
     }
     if (!Follows(entry)) {
@@ -90,11 +91,17 @@ class Selector {
     return SlotBits(key_, burst_.hash[i_], SlotHashOf(key_, service_), context_.services.key());
   }
 
+  void CountMiss() {
+    context_.flow_counters.Count(FlowEvent::kMiss);
+    const bool mid_stream = kind_ == PacketKind::kData || kind_ == PacketKind::kReset;
+    if (mid_stream) context_.flow_counters.Count(FlowEvent::kMissMidStream);
+  }
+
   // No entry, or one that this packet does not follow.
   void ChooseByTable(int way, const FlowEntry& entry) {
     const Pool& pool = context_.services.pool(service_.pool);
     const Slot& slot = pool.table->Lookup(Bits());
-    const MemberIndex owner = OwnerFor(kind_, slot);
+    const MemberIndex owner = OwnerFor(kind_, slot, service_.tracking);
     if (owner == kNoMember) {
       burst_.verdict[i_] = Verdict::kDropNoBackend;
       return;
@@ -104,11 +111,31 @@ class Selector {
     burst_.backend[i_] = id;
     DropIfLooping(backend);
     if (passive_ || burst_.verdict[i_] != Verdict::kForward) return;
-    const bool recorded = Creates(kind_) && Record(way, entry, id, slot);
+    const bool records = Records(kind_, service_.tracking, slot, way >= 0);
+    if (service_.new_flow_rate.IsSet() && StartsFlow(way, entry, records) && !MayStart()) {
+      burst_.verdict[i_] = Verdict::kDropRateLimited;
+      return;
+    }
+    const bool recorded = records && Record(way, entry, id, slot);
     // Every datagram of an untracked UDP flow comes this way: only those with an entry count.
     if (kind_ == PacketKind::kSyn || (kind_ == PacketKind::kUdp && recorded)) {
       CountersOf(backend).new_flows.Increment();
     }
+  }
+
+  // What rate_limit counts. A TCP packet in mid-stream is none, whatever this host has forgotten;
+  // nor is a datagram that finds no room for an entry (nobody is refused for a full table), or one
+  // whose backend was taken from it.
+  [[nodiscard]] bool StartsFlow(int way, const FlowEntry& entry, bool records) const {
+    if (kind_ == PacketKind::kSyn) return true;
+    if (kind_ != PacketKind::kUdp || !records) return false;
+    if (way >= 0) return entry.age > service_.udp_idle_timeout;
+    const GenerationJudge<Key> judge(context_.services);
+    return flows_.HasRoom(burst_.hash[i_], context_.now, /*must_record=*/false, judge);
+  }
+  [[nodiscard]] bool MayStart() {
+    return context_.new_flows.Allow(service_.new_flow_rate, service_.new_flows[context_.worker],
+                                    HashSource(key_, context_.services.key()), context_.now);
   }
 
   // RFC 2003 section 3.2: wrapping what comes from the tunnel's ends makes a loop.

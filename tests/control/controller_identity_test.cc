@@ -83,6 +83,15 @@ TEST_F(IdentityTest, ServiceIdsFollowTheName) {
   EXPECT_NE(FindService(*publisher.current(), 80)->id, before);
 }
 
+// A limit of new flows a second does not begin anew with each change of the configuration.
+TEST_F(IdentityTest, NewFlowsOfTheSecondAreKeptAcrossChanges) {
+  const lb::NewFlowWindow* before = FindService(*publisher.current(), 80)->new_flows;
+  ASSERT_NE(before, nullptr);
+  MustApply(WithoutFirstBackend());
+  EXPECT_EQ(FindService(*publisher.current(), 80)->new_flows, before);
+  EXPECT_NE(FindService(*publisher.current(), 53)->new_flows, before);
+}
+
 TEST_F(IdentityTest, CountersOutliveTheirBackendInASnapshot) {
   const auto old = publisher.current();
   const lb::BackendId id = WebIds()[0];

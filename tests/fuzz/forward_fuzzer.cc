@@ -67,8 +67,8 @@ class World {
     burst.flags[0] = 0;
     extra_.frames.clear();
     const FlowTable* const peers[] = {other_.get()};
-    ForwardBurst({*services_, *flows_, neighbors_, events_, icmp_, extra_, *fragments_, 0,
-                  ++now_ / 64, peers},
+    ForwardBurst({*services_, *flows_, neighbors_, events_, icmp_, new_flows_, extra_, *fragments_,
+                  0, ++now_ / 64, peers},
                  burst);
     if (burst.verdict[0] >= Verdict::kCount) std::abort();
     if (burst.verdict[0] == Verdict::kHold) CheckHeld(buffer, data, size);
@@ -130,6 +130,7 @@ class World {
   std::unique_ptr<FlowTable> other_;  // of a worker that never gets a packet
   FlowCounters events_;
   IcmpLimiter icmp_{1000};
+  NewFlowLimiter new_flows_{1};
   testing::HeapFrames extra_;
   std::unique_ptr<FragmentTable> fragments_ =
       std::make_unique<FragmentTable>(HashKey::FromSeed("fragments"));

@@ -139,7 +139,8 @@ class World : public ::testing::Test {
   }
 
   ForwardContext Context() {
-    return {*services_, *flows_, neighbors_, flow_counters_, icmp_, extra_, *fragments_, 0, now_};
+    return {*services_,  *flows_, neighbors_, flow_counters_, icmp_, new_flows_, extra_,
+            *fragments_, 0,       now_};
   }
   uint64_t Events(FlowEvent e) const {
     return flow_counters_.events[static_cast<std::size_t>(e)].Read();
@@ -154,6 +155,7 @@ class World : public ::testing::Test {
   std::map<BackendId, std::array<BackendCounters, 4>> counters_;  // by worker
   std::map<BackendId, BackendPath> paths_;
   IcmpLimiter icmp_{1000};
+  NewFlowLimiter new_flows_{1};
   std::vector<ServiceTableSpec::ServiceSpec> more_services_;
   testing::HeapFrames extra_;
   std::unique_ptr<FragmentTable> fragments_ =

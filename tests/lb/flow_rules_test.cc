@@ -117,11 +117,33 @@ TEST(FlowRules, FinAndResetCloseAndSynReopens) {
 
 TEST(FlowRules, MidStreamGoesToThePreviousOwnerAndNewFlowsToTheCurrent) {
   const Slot slot = {.current = 1, .previous = 2};
-  EXPECT_EQ(OwnerFor(PacketKind::kSyn, slot), 1);
-  EXPECT_EQ(OwnerFor(PacketKind::kUdp, slot), 1);
-  EXPECT_EQ(OwnerFor(PacketKind::kData, slot), 2);
-  EXPECT_EQ(OwnerFor(PacketKind::kReset, slot), 2);
-  EXPECT_EQ(OwnerFor(PacketKind::kData, {.current = 1}), 1);
+  EXPECT_EQ(OwnerFor(PacketKind::kSyn, slot, Tracking::kFull), 1);
+  EXPECT_EQ(OwnerFor(PacketKind::kUdp, slot, Tracking::kFull), 1);
+  EXPECT_EQ(OwnerFor(PacketKind::kData, slot, Tracking::kFull), 2);
+  EXPECT_EQ(OwnerFor(PacketKind::kReset, slot, Tracking::kFull), 2);
+  EXPECT_EQ(OwnerFor(PacketKind::kData, {.current = 1}, Tracking::kFull), 1);
+}
+
+TEST(FlowRules, WithoutTrackingTheCurrentOwnerGetsAll) {
+  const Slot slot = {.current = 1, .previous = 2};
+  for (const PacketKind kind : {PacketKind::kSyn, PacketKind::kUdp, PacketKind::kData,
+                                PacketKind::kReset, PacketKind::kOdd}) {
+    EXPECT_EQ(OwnerFor(kind, slot, Tracking::kNone), 1);
+  }
+  EXPECT_EQ(OwnerFor(PacketKind::kData, slot, Tracking::kTransitionOnly), 2);
+}
+
+TEST(FlowRules, TrackingSaysWhatIsRecorded) {
+  const Slot settled = {.current = 1};
+  const Slot changed = {.current = 1, .previous = 2};
+  for (const PacketKind kind : {PacketKind::kSyn, PacketKind::kUdp, PacketKind::kData}) {
+    EXPECT_TRUE(Records(kind, Tracking::kFull, settled, false));
+    EXPECT_FALSE(Records(kind, Tracking::kNone, changed, true));
+    EXPECT_TRUE(Records(kind, Tracking::kTransitionOnly, changed, false));
+    EXPECT_FALSE(Records(kind, Tracking::kTransitionOnly, settled, false));
+    EXPECT_TRUE(Records(kind, Tracking::kTransitionOnly, settled, true));  // the entry would lie
+  }
+  EXPECT_FALSE(Records(PacketKind::kReset, Tracking::kFull, changed, true));
 }
 
 TEST(FlowRules, WhatCreatesAnEntry) {

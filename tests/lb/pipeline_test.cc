@@ -249,9 +249,9 @@ TEST_F(Pipeline, UnresolvedGatewayIsNamed) {
   burst.headroom[0] = static_cast<uint16_t>(headroom_);
   burst.tailroom[0] = 0;
   burst.flags[0] = 0;
-  ForwardBurst(
-      {*services_, *flows_, unresolved, flow_counters_, icmp_, extra_, *fragments_, 0, now_},
-      burst);
+  ForwardBurst({*services_, *flows_, unresolved, flow_counters_, icmp_, new_flows_, extra_,
+                *fragments_, 0, now_},
+               burst);
   EXPECT_EQ(burst.verdict[0], Verdict::kDropNoNeighbor);
 }
 

@@ -87,8 +87,9 @@ class Workers : public World {
   Outcome Run(std::size_t worker, const testing::Bytes& frame, bool last_try) {
     flags_ = last_try ? kLastTry : uint8_t{0};
     const ForwardContext context{
-        *services_,  *tables_[worker],         neighbors_, flow_counters_, icmp_, extra_,
-        *fragments_, static_cast<int>(worker), now_,       peers_[worker]};
+        *services_,    *tables_[worker], neighbors_,  flow_counters_,           icmp_,
+        new_flows_,    extra_,           *fragments_, static_cast<int>(worker), now_,
+        peers_[worker]};
     const Outcome outcome = SendBurst({frame}, context).front();
     flags_ = 0;
     return outcome;

@@ -322,7 +322,7 @@ TEST_F(Wrap, P04_EgressTagIsThePortsOwn) {
                       .gateways = {testing::Ip("10.2.1.1")},
                       .gateway_mac = kGatewayMac,
                       .vlan = 200}});
-  ForwardContext context{*services_,  *flows_, on_vlan, flow_counters_, icmp_, extra_,
+  ForwardContext context{*services_,  *flows_, on_vlan, flow_counters_, icmp_, new_flows_, extra_,
                          *fragments_, 0,       now_};
   const Outcome retagged = SendBurst({tagged}, context).front();
   ASSERT_EQ(retagged.verdict, Verdict::kForward);

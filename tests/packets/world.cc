@@ -55,6 +55,7 @@ struct World::Tables {
             .neighbors = neighbors,
             .flow_counters = counters,
             .icmp = icmp,
+            .new_flows = new_flows,
             .extra = extra,
             .fragments = *fragments,
             .worker = 0,
@@ -65,6 +66,7 @@ struct World::Tables {
   lb::Neighbors neighbors;
   lb::FlowCounters counters;
   lb::IcmpLimiter icmp;
+  lb::NewFlowLimiter new_flows{1};
   testing::HeapFrames extra;
   std::unique_ptr<lb::FragmentTable> fragments =
       std::make_unique<lb::FragmentTable>(lb::HashKey::FromSeed("fragments"));

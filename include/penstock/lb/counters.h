@@ -37,9 +37,10 @@ struct alignas(base::kCacheLine) PortCounters {
 
 // What happened to flow entries. Indexes FlowCounters.
 enum class FlowEvent : uint8_t {
-  kHit,      // a packet followed its entry
-  kPeerHit,  // ... which another worker has
-  kMiss,     // no entry
+  kHit,            // a packet followed its entry
+  kPeerHit,        // ... which another worker has
+  kMiss,           // no entry
+  kMissMidStream,  // ... for TCP in mid-stream: the table of today decides for a flow of yesterday
   kInserted,
   kRepicked,  // entry's backend may not serve it any more, or a SYN chose anew
   kEvictedExpired,
@@ -57,6 +58,7 @@ inline constexpr std::array<std::string_view, static_cast<std::size_t>(FlowEvent
     kFlowEventNames = {"flow_hit",
                        "flow_hit_peer",
                        "flow_miss",
+                       "flow_miss_mid_stream",
                        "flow_inserted",
                        "flow_repicked",
                        "flow_evicted_expired",

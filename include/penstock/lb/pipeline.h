@@ -13,6 +13,7 @@
 #include "penstock/lb/fragment_table.h"
 #include "penstock/lb/icmp_limiter.h"
 #include "penstock/lb/neighbors.h"
+#include "penstock/lb/new_flow_limiter.h"
 #include "penstock/lb/service_table.h"
 
 namespace penstock::lb {
@@ -28,6 +29,7 @@ struct ForwardContext {
   Neighbors& neighbors;  // shared by all workers, atomics inside
   FlowCounters& flow_counters;
   IcmpLimiter& icmp;
+  NewFlowLimiter& new_flows;
   ExtraFrames& extra;
   FragmentTable& fragments;  // shared by all workers, atomics inside
   int worker = 0;            // index into each backend's counters

@@ -17,6 +17,7 @@
 #include "penstock/lb/backend_path.h"
 #include "penstock/lb/counters.h"
 #include "penstock/lb/flow_key.h"
+#include "penstock/lb/new_flow_limiter.h"
 #include "penstock/lb/pool_table.h"
 #include "penstock/lb/vip_index.h"
 #include "penstock/net/address.h"
@@ -83,6 +84,14 @@ struct OuterSource {
   [[nodiscard]] net::IpAddress For(FlowHash hash) const;
 };
 
+// Which flows have an entry.
+enum class Tracking : uint8_t {
+  kFull,            // all
+  kTransitionOnly,  // those whose slot had a previous owner when they began, or that have one
+                    // anyway
+  kNone,            // none: the current owner of the slot gets everything
+};
+
 // A service as the packet path needs it.
 struct Service {
   ServiceId id = kNoId;
@@ -93,6 +102,9 @@ struct Service {
   bool steer_fragments = true;      // else they are dropped
   uint16_t tcp_idle_timeout = 900;  // ticks, <= kMaxIdleTimeout
   uint16_t udp_idle_timeout = 30;
+  Tracking tracking = Tracking::kFull;
+  NewFlowRate new_flow_rate{};
+  NewFlowWindow* new_flows = nullptr;  // [worker]; set if new_flow_rate is
   // Whether packets of the service can get to a backend: a flow may know one of a former pool.
   [[nodiscard]] bool Reaches(const Backend& backend) const {
     return encapsulation == Encapsulation::kL2 ? backend.on_segment : backend.routed;
