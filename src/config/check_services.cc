@@ -43,6 +43,14 @@ void CheckRate(uint32_t rate, std::size_t index, std::string_view field, Violati
   violations.push_back({ServicePath(index, field), Concat(rate, " is not in 0..", kMaxRate)});
 }
 
+// A datagram begins a flow if it makes an entry: without one, each would count.
+void CheckLimitOfUdp(const Service& service, std::size_t index, Violations& violations) {
+  const bool limited = service.rate_limit.per_source != 0 || service.rate_limit.total != 0;
+  if (service.protocol != Protocol::kUdp || service.tracking == Tracking::kFull || !limited) return;
+  violations.push_back({ServicePath(index, "rate_limit"),
+                        "new UDP flows are told by their entries: needs tracking: full"});
+}
+
 }  // namespace
 
 void CheckServices(const ServicesConfig& config, Violations& violations) {
@@ -65,6 +73,7 @@ void CheckServices(const ServicesConfig& config, Violations& violations) {
     CheckIdle(service.idle_timeout.udp, i, "idle_timeout.udp", violations);
     CheckRate(service.rate_limit.per_source, i, "rate_limit.per_source", violations);
     CheckRate(service.rate_limit.total, i, "rate_limit.total", violations);
+    CheckLimitOfUdp(service, i, violations);
   }
 }
 

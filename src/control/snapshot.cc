@@ -53,6 +53,18 @@ lb::IcmpEcho ToLb(config::IcmpEcho echo) {
   return lb::IcmpEcho::kReply;
 }
 
+lb::Tracking ToLb(config::Tracking tracking) {
+  switch (tracking) {
+    case config::Tracking::kFull:
+      return lb::Tracking::kFull;
+    case config::Tracking::kTransitionOnly:
+      return lb::Tracking::kTransitionOnly;
+    case config::Tracking::kNone:
+      return lb::Tracking::kNone;
+  }
+  return lb::Tracking::kFull;
+}
+
 uint16_t ToTicks(std::chrono::seconds timeout) {
   return static_cast<uint16_t>(timeout / base::kTickLength);
 }
@@ -122,6 +134,9 @@ lb::ServiceTableSpec::ServiceSpec ToServiceSpec(const config::Service& service,
                       .steer_fragments = service.fragments == config::Fragments::kSteer,
                       .tcp_idle_timeout = ToTicks(service.idle_timeout.tcp),
                       .udp_idle_timeout = ToTicks(service.idle_timeout.udp),
+                      .tracking = ToLb(service.tracking),
+                      .new_flow_rate = {.per_source = service.rate_limit.per_source,
+                                        .total = service.rate_limit.total},
                       .new_flows = identity.new_flows.get()},
           .deny = service.deny,
           .outer_source = service.outer_source_prefix};

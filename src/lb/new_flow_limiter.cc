@@ -33,7 +33,7 @@ bool NewFlowLimiter::Allow(const NewFlowRate& rate, NewFlowWindow& service, uint
   if (rate.per_source != 0 && !AllowSource(ShareOf(rate.per_source), source_hash, now)) {
     return false;
   }
-  ++service.used;
+  if (rate.total != 0) ++service.used;
   return true;
 }
 

@@ -89,7 +89,7 @@ services:
     outer_source_prefix: 198.51.100.64/26
     gue_udp_checksum: computed
     deny: [192.0.2.0/24, 10.0.0.1]
-    rate_limit: {per_source: 10, total: 100000000}
+    rate_limit: {per_source: 0, total: 0}
   - name: b
     address: "2001:db8::/64"
     protocol: tcp
@@ -101,7 +101,7 @@ services:
     fragments: steer
     tracking: none
     deny: ["2001:db8:bad::/48"]
-    rate_limit: {per_source: 1, total: 0}
+    rate_limit: {per_source: 10, total: 100000000}
 )";
   const auto loaded = ParseServicesConfig(text, "s.yaml");
   EXPECT_THAT(loaded.errors, IsEmpty());

@@ -97,6 +97,8 @@ class RandomConfig {
     service.tracking = static_cast<Tracking>(Below(3));
     if (Below(2) == 0) service.rate_limit.per_source = static_cast<uint32_t>(Below(kMaxRate + 1));
     if (Below(2) == 0) service.rate_limit.total = static_cast<uint32_t>(Below(kMaxRate + 1));
+    const bool udp = service.protocol == Protocol::kUdp;
+    if (udp && service.tracking != Tracking::kFull) service.rate_limit = {};
     service.gue_udp_checksum = static_cast<GueUdpChecksum>(Below(2));
     if (service.encapsulation != Encapsulation::kL2 && Below(2) == 0) {
       service.outer_source_prefix = net::IpPrefix::Parse("198.51.100.0/25");

@@ -47,7 +47,7 @@ services:
     deny: ["2001:db8:bad::/48", "2001:db8::bad"]
     fragments: drop
     tracking: transition_only
-    rate_limit: {per_source: 5, total: 1000}
+    rate_limit: {per_source: 0, total: 0}
   - {name: c, address: 192.0.2.2, protocol: tcp, pool: web, outer_source_prefix: "", deny: []}
 )";
 
@@ -104,7 +104,6 @@ TEST(ServicesFile, ServiceValues) {
   EXPECT_EQ(service.gue_udp_checksum, GueUdpChecksum::kZero);
   EXPECT_EQ(service.fragments, Fragments::kDrop);
   EXPECT_EQ(service.tracking, Tracking::kTransitionOnly);
-  EXPECT_EQ(service.rate_limit, (RateLimit{.per_source = 5, .total = 1000}));
   EXPECT_THAT(service.deny, ElementsAre(*net::IpPrefix::Parse("2001:db8:bad::/48"),
                                         *net::IpPrefix::Parse("2001:db8::bad")));
 }
@@ -268,6 +267,8 @@ TEST(ServicesFile, Rates) {
   };
   EXPECT_EQ(rate("").value.services.at(0).rate_limit, RateLimit{});
   EXPECT_EQ(rate("total: 7").value.services.at(0).rate_limit, (RateLimit{.total = 7}));
+  EXPECT_EQ(rate("per_source: 5, total: 1000").value.services.at(0).rate_limit,
+            (RateLimit{.per_source = 5, .total = 1000}));
   EXPECT_THAT(rate("per_source: 100000000, total: 100000000").errors, IsEmpty());
   EXPECT_THAT(rate("per_source: 100000001, total: 4294967295").errors,
               ElementsAre("s.yaml:4:99 services[0].rate_limit.per_source: 100000001 is not in "

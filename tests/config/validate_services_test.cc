@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Matcher;
 
 std::string Line(const std::string& name, const std::string& address,
                  const std::string& more = "") {
@@ -126,6 +127,23 @@ TEST(ValidateServices, StructsWithoutSense) {
       ElementsAre(Violation{"services[0].address", "/33 is longer than the address"},
                   Violation{"services[0].outer_source_prefix", "/129 is longer than the address"},
                   Violation{"services[0].deny[0]", "/255 is longer than the address"}));
+}
+
+// A datagram that makes no entry begins nothing that could be counted; each SYN begins something.
+TEST(ValidateServices, LimitsOfUdpNeedTracking) {
+  for (const Tracking tracking : {Tracking::kFull, Tracking::kTransitionOnly, Tracking::kNone}) {
+    ServicesConfig config = Services("", {Line("a", "192.0.2.1"), Line("b", "192.0.2.2")});
+    config.services[1].protocol = Protocol::kUdp;
+    for (Service& service : config.services) service.tracking = tracking;
+    EXPECT_THAT(Validate(config), IsEmpty());
+    for (const RateLimit& limit : {RateLimit{.per_source = 1}, RateLimit{.total = 1}}) {
+      for (Service& service : config.services) service.rate_limit = limit;
+      const Violation refused{"services[1].rate_limit",
+                              "new UDP flows are told by their entries: needs tracking: full"};
+      EXPECT_THAT(Validate(config), tracking == Tracking::kFull ? Matcher<Violations>(IsEmpty())
+                                                                : ElementsAre(refused));
+    }
+  }
 }
 
 // 5,000 services that all overlap in prefix, range and pool, in time n log n.

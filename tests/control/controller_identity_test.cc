@@ -92,6 +92,20 @@ TEST_F(IdentityTest, NewFlowsOfTheSecondAreKeptAcrossChanges) {
   EXPECT_NE(FindService(*publisher.current(), 53)->new_flows, before);
 }
 
+TEST_F(IdentityTest, WorkersLearnTrackingAndLimits) {
+  EXPECT_EQ(FindService(*publisher.current(), 80)->tracking, lb::Tracking::kFull);
+  EXPECT_FALSE(FindService(*publisher.current(), 80)->new_flow_rate.IsSet());
+  config::ServicesConfig config = TestConfig();
+  config.services[0].tracking = config::Tracking::kTransitionOnly;
+  config.services[0].rate_limit = {.per_source = 3, .total = 400};
+  config.services[1].tracking = config::Tracking::kNone;
+  MustApply(config);
+  const lb::Service& web = *FindService(*publisher.current(), 80);
+  EXPECT_EQ(web.tracking, lb::Tracking::kTransitionOnly);
+  EXPECT_EQ(web.new_flow_rate, (lb::NewFlowRate{.per_source = 3, .total = 400}));
+  EXPECT_EQ(FindService(*publisher.current(), 53)->tracking, lb::Tracking::kNone);
+}
+
 TEST_F(IdentityTest, CountersOutliveTheirBackendInASnapshot) {
   const auto old = publisher.current();
   const lb::BackendId id = WebIds()[0];

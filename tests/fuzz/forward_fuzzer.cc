@@ -88,6 +88,12 @@ class World {
     service.vip = {.prefix = vip, .protocol = protocol, .ports = std::move(ports)};
     service.service.id = static_cast<ServiceId>(spec.services.size() + 1);
     service.service.encapsulation = encapsulation;
+    // Ports 80 to 82 are tracked in full, in transition only, not at all; one of them is limited.
+    service.service.tracking = static_cast<Tracking>(spec.services.size() % 3);
+    if (encapsulation == Encapsulation::kGre) {
+      service.service.new_flow_rate = {.per_source = 3, .total = 20};
+      service.service.new_flows = &new_flows_window_;
+    }
     spec.services.push_back(std::move(service));
   }
   static void AddServices(ServiceTableSpec& spec, const net::IpPrefix& vip) {

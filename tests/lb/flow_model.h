@@ -147,8 +147,8 @@ class FlowModel {
     uint32_t& mine = used(sources_[{flow.service, source}]);
     if (rate.total != 0 && all >= rate.total) return false;
     if (rate.per_source != 0 && mine >= rate.per_source) return false;
-    ++all;
-    ++mine;
+    if (rate.total != 0) ++all;
+    if (rate.per_source != 0) ++mine;
     return true;
   }
 

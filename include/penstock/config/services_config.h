@@ -193,6 +193,7 @@ struct Service {
   // Sources whose packets are dropped: distinct prefixes of the family of `prefix`, host bits zero.
   std::vector<net::IpPrefix> deny{};
 
+  // With protocol udp only together with tracking kFull: a UDP flow is known by its entry.
   RateLimit rate_limit{};
 
   friend bool operator==(const Service&, const Service&) = default;

@@ -34,7 +34,8 @@ struct alignas(base::kCacheLine) NewFlowWindow {
 [[nodiscard]] uint64_t HashSource(const FlowKey4& key, const HashKey& secret);
 [[nodiscard]] uint64_t HashSource(const FlowKey6& key, const HashKey& secret);
 
-// Counts in whole seconds. Each worker has its equal share of every limit, rounded up.
+// Counts in whole seconds, each limit while it is set. Each worker has its equal share of every
+// limit, rounded up.
 //
 // Sources are kept in 8-way buckets, marked by 32 bits of their hash: two of them share a limit
 // only if 42 bits are equal, which without the seed nobody can aim at. When more sources are there
