@@ -88,7 +88,7 @@ class World {
     service.vip = {.prefix = vip, .protocol = protocol, .ports = std::move(ports)};
     service.service.id = static_cast<ServiceId>(spec.services.size() + 1);
     service.service.encapsulation = encapsulation;
-    // Ports 80 to 82 are tracked in full, in transition only, not at all; one of them is limited.
+    // All ways of tracking in turn; services with GRE limit their new flows.
     service.service.tracking = static_cast<Tracking>(spec.services.size() % 3);
     if (encapsulation == Encapsulation::kGre) {
       service.service.new_flow_rate = {.per_source = 3, .total = 20};
@@ -137,6 +137,7 @@ class World {
   FlowCounters events_;
   IcmpLimiter icmp_{1000};
   NewFlowLimiter new_flows_{1};
+  NewFlowWindow new_flows_window_;  // of all limited services
   testing::HeapFrames extra_;
   std::unique_ptr<FragmentTable> fragments_ =
       std::make_unique<FragmentTable>(HashKey::FromSeed("fragments"));
