@@ -47,7 +47,7 @@ std::vector<lb::ServiceId> ServiceIds(const Identities& identities,
   std::vector<lb::ServiceId> ids;
   for (const std::string& name : names) {
     const auto found = identities.services.find(name);
-    ids.push_back(found == identities.services.end() ? lb::kNoId : found->second);
+    ids.push_back(found == identities.services.end() ? lb::kNoId : found->second->id);
   }
   return ids;
 }
@@ -73,7 +73,9 @@ lb::SavedFlows Controller::NameFlows(std::span<const lb::KeptFlow> flows,
   const std::shared_ptr<const RunningState> running = state();
   NameTable<lb::ServiceId, std::string> services;
   NameTable<lb::BackendId, lb::SavedBackend> backends;
-  for (const auto& [name, id] : running->identities.services) services.Add(id, name);
+  for (const auto& [name, identity] : running->identities.services) {
+    services.Add(identity->id, name);
+  }
   for (const auto& [pool, members] : running->identities.pools) {
     for (const auto& [address, identity] : members) backends.Add(identity->id, {pool, address});
   }
