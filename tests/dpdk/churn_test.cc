@@ -92,6 +92,7 @@ class ChurnWorker {
                                      .neighbors = neighbors_,
                                      .flow_counters = flow_counters_,
                                      .icmp = icmp_,
+                                     .new_flows = new_flows_,
                                      .extra = extra_,
                                      .fragments = fragments_,
                                      .worker = index_,
@@ -153,6 +154,7 @@ class ChurnWorker {
       {.v4_entries = 1024, .v6_entries = 1024}, lb::FlowTable::AllocateFromHeap);
   lb::FlowCounters flow_counters_;
   lb::IcmpLimiter icmp_{0};
+  lb::NewFlowLimiter new_flows_{4};
   testing::HeapFrames extra_;
   base::Tick now_ = 0;
   uint64_t generation_ = 0;
