@@ -14,7 +14,7 @@ namespace penstock::bench {
 struct Flow {
   uint32_t source = 0;
   uint16_t port = 0;
-  uint32_t end = 0;  // second of its last packet
+  uint32_t end = 0;  // second of its last packet, a FIN
 };
 
 // Nine in ten live for half a minute on average, the others for ten minutes; both exponentially.

@@ -39,7 +39,8 @@ void WriteFrame(const Packet& packet, uint8_t* at) {
   net::TcpHeader tcp;
   tcp.source_port = base::be16_t(packet.port);
   tcp.destination_port = base::be16_t(80);
-  tcp.flags = packet.syn ? net::kTcpSyn : net::kTcpAck;
+  const uint8_t last = packet.fin ? net::kTcpFin : uint8_t{0};
+  tcp.flags = packet.syn ? net::kTcpSyn : static_cast<uint8_t>(net::kTcpAck | last);
   net::Store(at + net::kEthernetSize + net::kIpv4Size, tcp);
 }
 
@@ -86,7 +87,10 @@ class PenstockRule final : public Rule {
       table_ = lb::PoolTable::Build(std::move(spec), table_.get());
       Publish(state);
     }
-    for (const auto& host : hosts_) Sweep(*host);
+    // Once over the tables in a second, as workers do.
+    for (uint32_t host = 0; host < hosts_.size(); ++host) {
+      SweepFlows(Context(host), hosts_[host]->flows->v4().bucket_count());
+    }
   }
 
   BackendNumber Send(uint32_t host, const Packet& packet) override {
@@ -127,12 +131,6 @@ class PenstockRule final : public Rule {
             .fragments = fragments_,
             .worker = static_cast<int>(host),
             .now = now_};
-  }
-  // Once over the table in a second, as workers do.
-  void Sweep(Host& host) {
-    for (uint32_t i = 0; i < hosts_.size(); ++i) {
-      if (hosts_[i].get() == &host) SweepFlows(Context(i), host.flows->v4().bucket_count());
-    }
   }
 
   lb::PoolTable::Spec SpecOf(const FleetState& state, std::chrono::sys_seconds time) {

@@ -17,6 +17,7 @@ struct Packet {
   uint32_t source = 0;  // client's address
   uint16_t port = 0;    // client's port
   bool syn = false;
+  bool fin = false;  // the client's last one
 };
 
 class Rule {

@@ -1,5 +1,6 @@
 #include "bench/churn/simulation.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "bench/churn/flows.h"
@@ -83,7 +84,8 @@ class Run {
       return;
     }
     const uint32_t host = HostOf(live.flow);
-    const BackendNumber now = rule_.Send(host, {live.flow.source, live.flow.port, false});
+    const bool last = second >= live.flow.end;
+    const BackendNumber now = rule_.Send(host, {live.flow.source, live.flow.port, false, last});
     if (now != live.backend) {
       const bool elsewhere = host != live.host || memory_[host] != live.memory;
       ++(elsewhere ? outcome_.by_host : outcome_.by_change);
@@ -91,8 +93,8 @@ class Run {
     }
     live.host = host;
     live.memory = memory_[host];
-    const uint32_t next = second + source_.Gap();
-    if (next < scenario_.seconds && next <= live.flow.end) due_[next].push_back(index);
+    const uint32_t next = std::min(second + source_.Gap(), live.flow.end);
+    if (!last && next < scenario_.seconds) due_[next].push_back(index);
   }
 
   [[nodiscard]] bool HasLostItsBackend(const LiveFlow& live) const {

@@ -84,32 +84,40 @@ class VictimSearch {
     if (const int way = Oldest(redundant); way >= 0) {
       return Evict(way, FlowEvent::kEvictedRedundant);
     }
+    // Who is left needs his entry. A flow that the table decides alike does without one instead.
+    if (!must_record) return ChooseAmongLeaving(/*risks_new_flow=*/false);
     const auto syn_only = [](const Key&, const FlowEntry& e) { return IsSynOnly(e.state); };
     if (const int way = Oldest(syn_only); way >= 0) {
       // Not redundant, as was just asked: its ACK will miss it.
       return Evict(way, FlowEvent::kEvictedSynOnly, /*risks_new_flow=*/true);
     }
-    return ChooseAmongSeen(must_record);
+    return ChooseAmongSeen();
   }
 
  private:
   static bool IsSynOnly(uint8_t state) { return (state & kFlowSeenData) == 0; }
 
-  // Every candidate has been seen with data, or is confirmed.
-  [[nodiscard]] Result ChooseAmongSeen(bool must_record) const {
+  [[nodiscard]] Result ChooseAmongLeaving(bool risks_new_flow) const {
     const auto closing = [](const Key&, const FlowEntry& e) {
       return (e.state & kFlowClosing) != 0 && e.age >= kClosingSilence;
     };
     if (const int way = Oldest(closing); way >= 0) return Evict(way, FlowEvent::kEvictedClosing);
+    return {.way = -1, .event = FlowEvent::kUntracked, .risks_new_flow = risks_new_flow};
+  }
+
+  // For a flow that needs an entry. Every candidate has been seen with data, or is confirmed.
+  [[nodiscard]] Result ChooseAmongSeen() const {
+    const Result leaving = ChooseAmongLeaving(/*risks_new_flow=*/true);
+    if (leaving.way >= 0) return leaving;
     const auto redundant = [&](const Key& k, const FlowEntry& e) {
-      return must_record && judge_.IsRedundant(k, e);
+      return judge_.IsRedundant(k, e);
     };
     if (const int way = Oldest(redundant); way >= 0) {
       return Evict(way, FlowEvent::kEvictedRedundant);
     }
     const auto unconfirmed = [](const Key&, const FlowEntry& e) { return !IsConfirmed(e.state); };
     if (const int way = Oldest(unconfirmed); way >= 0) return Evict(way, FlowEvent::kEvictedOldest);
-    return {.way = -1, .event = FlowEvent::kUntracked, .risks_new_flow = must_record};
+    return leaving;
   }
 
   // Ways in the order in which they were filled, as long as nothing else moves them: in a flood all

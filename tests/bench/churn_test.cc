@@ -11,6 +11,8 @@
 namespace penstock::bench {
 namespace {
 
+constexpr uint32_t kClient = 198U << 24 | 18U << 16 | 77;
+
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 constexpr uint32_t kFlows = 500;
 #else
@@ -82,9 +84,9 @@ TEST(Churn, EveryRuleKeepsAFlowInAnUnchangedPool) {
     rule->SetPool(state, 0);
     std::set<BackendNumber> used;
     for (uint16_t port = 1; port < 500; ++port) {
-      const BackendNumber backend = rule->Send(0, {.source = 77, .port = port, .syn = true});
+      const BackendNumber backend = rule->Send(0, {.source = kClient, .port = port, .syn = true});
       ASSERT_NE(state.Find(backend), nullptr) << rule->name();
-      EXPECT_EQ(rule->Send(0, {.source = 77, .port = port}), backend) << rule->name();
+      EXPECT_EQ(rule->Send(0, {.source = kClient, .port = port}), backend) << rule->name();
       used.insert(backend);
     }
     EXPECT_EQ(used.size(), 24U) << rule->name();

@@ -80,7 +80,10 @@ TEST_F(FlowTableTest, AgeSurvivesTheWrapOfSixteenBitTicks) {
 TEST_F(FlowTableTest, UnconfirmedEntriesHoldAtMostFourWays) {
   for (uint32_t n = 0; n < 4; ++n)
     EXPECT_EQ(Insert(n, kFlowSeenData, 100 + n).event, FlowEvent::kInserted);
-  const auto result = Insert(4, kFlowSeenData, 110);
+  // Expect: who needs his entry keeps it from one that does not.
+  EXPECT_EQ(Insert(4, kFlowSeenData, 110).event, FlowEvent::kUntracked);
+  EXPECT_TRUE(Has(0));
+  const auto result = Insert(4, kFlowSeenData, 110, true);
   EXPECT_EQ(result.event, FlowEvent::kEvictedOldest);
   EXPECT_EQ(result.evicted, 1000U);  // the least recently used
   EXPECT_FALSE(Has(0));
@@ -112,8 +115,9 @@ TEST_F(FlowTableTest, VictimsGoInTheOrderOfWhatTheyAreWorth) {
   // The quota of four unconfirmed is used up: one of them has to go each time.
   EXPECT_EQ(Insert(10, kFlowSeenData).evicted, 1005U);
   EXPECT_EQ(Insert(11, kFlowSeenData).evicted, 1004U);
-  EXPECT_EQ(Insert(12, kFlowSeenData).evicted, 1002U);
-  EXPECT_EQ(Insert(13, kFlowSeenData).evicted, 1003U);
+  EXPECT_EQ(Insert(12, kFlowSeenData).event, FlowEvent::kUntracked);
+  EXPECT_EQ(Insert(12, kFlowSeenData, 100, true).evicted, 1002U);
+  EXPECT_EQ(Insert(13, kFlowSeenData, 100, true).evicted, 1003U);
   EXPECT_TRUE(Has(0));
   EXPECT_TRUE(Has(1));
 }
@@ -142,7 +146,9 @@ TEST_F(FlowTableTest, OnlyAMustRecordEvictsARedundantConfirmedFlow) {
 TEST_F(FlowTableTest, SaysWhenAFlowOfWhichOnlyTheSynWasSeenIsAtRisk) {
   for (uint32_t n = 0; n < 4; ++n) EXPECT_FALSE(Insert(n, 0, 100 + n).risks_new_flow);
   // Its SYN went to a backend that the table would not give its ACK.
-  EXPECT_TRUE(Insert(4, 0, 110).risks_new_flow);
+  EXPECT_TRUE(Insert(4, 0, 110, true).risks_new_flow);
+  // Expect: nobody is put at risk for a flow that the table decides alike.
+  EXPECT_FALSE(Insert(6, 0, 110).risks_new_flow);
   judge_.redundant = {1};
   EXPECT_FALSE(Insert(5, 0, 110).risks_new_flow);
 }
@@ -188,7 +194,7 @@ TEST_F(FlowTableTest, AmongEquallyOldOnesTheFirstComerGoes) {
   judge_.over = {1, 2, 4, 7};
   table_.Sweep(table_.bucket_count(), 100, judge_, [](BackendId) {});
   for (uint32_t n = 100; n < 104; ++n) ASSERT_EQ(Insert(n, 0).event, FlowEvent::kInserted);
-  for (uint32_t n = 104; n < 200; ++n) ASSERT_EQ(Insert(n, 0).evicted, n - 4 + 1000);
+  for (uint32_t n = 104; n < 200; ++n) ASSERT_EQ(Insert(n, 0, 100, true).evicted, n - 4 + 1000);
 }
 
 TEST_F(FlowTableTest, HasRoomSaysWhatInsertWouldDo) {
