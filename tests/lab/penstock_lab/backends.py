@@ -14,6 +14,7 @@ FILES = {
     "slow": 3_000_000,  # fifty of them at a time, ten seconds each
     "part": 10_000_000,
     "page": 1_000_000,
+    "long": 1_000_000,  # a minute at the pace of long_connections
 }
 SLOW_RATE = "300k"  # bytes a second; set by the server, as curl lets a parallel transfer burst
 
@@ -42,6 +43,7 @@ http {{
     location = /blob {{ alias {shared}/blob; }}
     location = /slow {{ alias {shared}/slow; limit_rate {slow_rate}; }}
     location = /page {{ alias {shared}/page; }}
+    location = /long {{ alias {shared}/long; }}
     location /up/ {{ root {root}; dav_methods PUT; create_full_put_path on; }}
   }}
 }}
@@ -53,13 +55,22 @@ def start(settings, decap=True):
     for backend in BACKENDS:
         if decap:
             run_in(settings, backend.name, settings.program("penstock-decap"), "attach", "eth0")
-        root = settings.directory / backend.name
-        (root / "tmp").mkdir(parents=True, exist_ok=True)
-        configuration = root / "nginx.conf"
-        configuration.write_text(_nginx_configuration(settings, backend.name), encoding="ascii")
-        # Returns once it listens, so there is nothing to wait for.
-        run_in(settings, backend.name, "nginx", "-c", configuration, "-p", root,
-               "-e", processes.log_path(settings, f"nginx-{backend.name}"))
+        start_server(settings, backend.name)
+
+
+def start_server(settings, name):
+    root = settings.directory / name
+    (root / "tmp").mkdir(parents=True, exist_ok=True)
+    configuration = root / "nginx.conf"
+    configuration.write_text(_nginx_configuration(settings, name), encoding="ascii")
+    # Returns once it listens, so there is nothing to wait for.
+    run_in(settings, name, "nginx", "-c", configuration, "-p", root,
+           "-e", processes.log_path(settings, f"nginx-{name}"))
+
+
+def kill_server(settings, name):
+    """kill -9 of all that runs on a backend: its kernel closes the connections."""
+    processes.kill_in(settings, name)
 
 
 def make_files(settings):

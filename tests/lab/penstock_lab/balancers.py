@@ -1,7 +1,9 @@
 """The penstock hosts: generated configuration, the daemon, and penstockctl on its socket."""
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import time
 
@@ -27,8 +29,10 @@ dataplane:
       gateways: [{gateway4}, "{gateway6}"]
 control:
   listen: ["unix:{socket}"]
-services_file: {services}
 """
+# Either of these follows.
+_FROM_FILE = "services_file: {services}\n"
+_OVER_RPC = "  state_dir: {state}\n"
 
 # A long ring: a short one drops bursts where no counter shows it.
 _DEVICE = ("net_af_packet0,iface=eth0,blocksz=65536,framesz=2048,framecnt=8192,qpairs=1,"
@@ -61,38 +65,85 @@ _SERVICE = """\
 """
 
 
-def start(settings, mtu=None, vlan=0):
+def start(settings, mtu=None, vlan=0, over_rpc=False):
     """Starts both daemons, their ports in this VLAN and with this MTU instead of the lab's, and
-    returns when both are ready: then they know their gateways."""
+    returns when both are ready: then they know their gateways. With `over_rpc` they have no
+    services file, but a directory for their state."""
     for number, balancer in enumerate(BALANCERS):
-        start_one(settings, balancer, number, mtu, vlan)
+        _configure(settings, balancer, number, mtu, vlan, over_rpc)
+        _start_one(settings, balancer.name)
     for balancer in BALANCERS:
         wait_ready(settings, balancer.name)
 
 
 def restart(settings, mtu=None, vlan=0):
     """They forget flows and learned MTUs; changes of their configuration over RPC are undone."""
-    for balancer in BALANCERS:
-        processes.stop(settings, f"penstockd-{balancer.name}")
+    stop(settings)
     start(settings, mtu, vlan)
 
 
-def start_one(settings, balancer, number, mtu, vlan):
+@contextlib.contextmanager
+def told_over_rpc(settings, text):
+    """Both hosts begin with an empty state, are told these services, and keep what they are told.
+    Afterwards they are the lab's again, and their state is gone."""
+    try:
+        stop(settings)
+        start(settings, over_rpc=True)
+        apply(settings, text)
+        yield
+    finally:
+        stop(settings)
+        for balancer in BALANCERS:
+            shutil.rmtree(_state_directory(settings, balancer.name), ignore_errors=True)
+        start(settings)
+
+
+def stop(settings):
+    for balancer in BALANCERS:
+        processes.stop(settings, f"penstockd-{balancer.name}")
+
+
+def restart_one(settings, name, how=signal.SIGTERM):
+    """Ends one host in this way and starts it as it was; returns when it is ready."""
+    processes.stop(settings, f"penstockd-{name}", how)
+    _start_one(settings, name)
+    wait_ready(settings, name)
+
+
+def apply(settings, text):
+    """Tells both hosts these services, as an operator does."""
+    path = settings.directory / "applied.yaml"
+    path.write_text(text, encoding="ascii")
+    control_all(settings, "apply", "-f", path)
+
+
+def _configure(settings, balancer, number, mtu, vlan, over_rpc):
     directory = settings.directory / balancer.name
     directory.mkdir(parents=True, exist_ok=True)
-    services = services_file(settings)
-    services.write_text(services_text(), encoding="ascii")
-    configuration = directory / "penstockd.yaml"
-    configuration.write_text(_PENSTOCKD.format(
+    services_file(settings).write_text(services_text(), encoding="ascii")
+    template = _PENSTOCKD + (_OVER_RPC if over_rpc else _FROM_FILE)
+    _configuration(settings, balancer.name).write_text(template.format(
         core=(number + 1) % (os.cpu_count() or 1), device=_DEVICE,
         mtu=mtu or balancer.mtu, vlan=vlan,
         address4=balancer.address4, address6=balancer.address6,
         gateway4=balancer.gateway4, gateway6=balancer.gateway6,
-        socket=settings.socket(balancer.name), services=services), encoding="ascii")
+        socket=settings.socket(balancer.name), services=services_file(settings),
+        state=_state_directory(settings, balancer.name)), encoding="ascii")
+
+
+def _start_one(settings, name):
     # DPDK keeps its run-time files there, so that a killed daemon leaves none elsewhere.
-    processes.start(settings, f"penstockd-{balancer.name}", balancer.name,
-                    settings.program("penstockd"), "--config", configuration,
-                    environment={"RUNTIME_DIRECTORY": str(directory)})
+    processes.start(settings, f"penstockd-{name}", name, settings.program("penstockd"), "--config",
+                    _configuration(settings, name),
+                    environment={"RUNTIME_DIRECTORY": str(settings.directory / name)})
+
+
+def _configuration(settings, name):
+    return settings.directory / name / "penstockd.yaml"
+
+
+def _state_directory(settings, name):
+    return settings.directory / name / "state"
 
 
 def reload(settings, name, text):
@@ -166,9 +217,12 @@ def pool_backends(settings, name, pool):
     return {one["address"]: one for one in listed if one["pool"] == pool}
 
 
-def services_text():
-    """What both hosts run, unless a test says otherwise."""
-    web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}}}" for one in BACKENDS)
+def services_text(web=BACKENDS, weights=None):
+    """What both hosts run, unless a test says otherwise. `web`: the backends of that pool;
+    `weights`: {name: weight} of those in it that do not have 100."""
+    weights = weights or {}
+    web = "\n".join(f"      - {{address: {one.address4}, name: {one.name}, "
+                    f"weight: {weights.get(one.name, 100)}}}" for one in web)
     web6 = "\n".join(f'      - {{address: "{one.address6}", name: {one.name}}}'
                      for one in BACKENDS)
     services = _SERVICES.format(web=web, web6=web6, vip4=VIP4, vip6=VIP6)

@@ -31,8 +31,10 @@ _BALANCER = ("net.ipv6.conf.all.disable_ipv6=1", "net.ipv6.conf.default.disable_
 # Small buffers at both ends, so that a download slowed down at the client is slow on the wire too.
 # No waiting time for closed connections: tests use a source port again at once, on another route.
 _CLIENT = ("net.ipv4.tcp_rmem=4096 131072 262144", "net.ipv4.tcp_max_tw_buckets=0")
-# arp_ignore: nobody may learn from a backend's kernel where the VIP is.
-_BACKEND = ("net.ipv4.tcp_wmem=4096 65536 262144",
+# arp_ignore: nobody may learn from a backend's kernel where the VIP is. No waiting time either: a
+# backend that remembers a connection answers astray packets of a later one from the same port with
+# acknowledgements, and it would hang instead of break.
+_BACKEND = ("net.ipv4.tcp_wmem=4096 65536 262144", "net.ipv4.tcp_max_tw_buckets=0",
             "net.ipv4.conf.all.arp_ignore=1", "net.ipv4.conf.all.arp_announce=2")
 
 

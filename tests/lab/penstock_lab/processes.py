@@ -66,6 +66,14 @@ def send(settings, process, how):
     _signal({pid}, how)
 
 
+def kill_in(settings, name):
+    """kill -9 of every process in the namespace of host `name`; returns when they are gone."""
+    found = _in_namespaces(settings, [name])
+    _signal(found, signal.SIGKILL)
+    if not _wait_gone(found, 5.0):
+        raise LabError(f"processes {sorted(found)} on {name} do not end")
+
+
 def ours(settings):
     """Pids of all processes of the lab, whoever started them."""
     found = _in_namespaces(settings)
@@ -109,8 +117,8 @@ def _is_named_ours(settings, pid):
     return f"{settings.directory}/".encode() in command_line and not _is_zombie(pid)
 
 
-def _in_namespaces(settings):
-    wanted = {_identity(f"/run/netns/{settings.namespace(name)}") for name in NAMES} - {None}
+def _in_namespaces(settings, names=NAMES):
+    wanted = {_identity(f"/run/netns/{settings.namespace(name)}") for name in names} - {None}
     if not wanted:
         return set()
     pids = (int(entry) for entry in os.listdir("/proc") if entry.isdigit())

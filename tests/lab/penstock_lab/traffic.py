@@ -120,6 +120,23 @@ def finish_downloads(settings, process, count, path="/slow", name="downloads"):
 def captured(settings, expression):
     """Captures what the router sends to each penstock host. Yields a function that ends the capture
     and returns {host: packets}."""
+    with _captured_lines(settings, expression) as lines:
+        yield lambda: {name: len(shown) for name, shown in lines().items()}
+
+
+@contextlib.contextmanager
+def captured_flows(settings, expression):
+    """The same for packets with ports: the function returns {host: Counter {source port: packets}}.
+    """
+    with _captured_lines(settings, expression) as lines:
+        # "12:00:00.000000 IP 10.1.0.2.20000 > 203.0.113.10.80: ..."
+        yield lambda: {name: collections.Counter(
+            int(line.split()[2].rpartition(".")[2]) for line in shown)
+            for name, shown in lines().items()}
+
+
+@contextlib.contextmanager
+def _captured_lines(settings, expression):
     names = [balancer.name for balancer in BALANCERS]
     for name in names:
         _start_capture(settings, name, expression)
@@ -144,6 +161,6 @@ def _start_capture(settings, name, expression):
 
 
 def _end_capture(settings, name):
+    """A line for each packet."""
     processes.stop(settings, f"tcpdump-{name}", signal.SIGINT)
-    done = run("tcpdump", "-nr", settings.directory / f"{name}.pcap")
-    return len(done.stdout.splitlines())
+    return run("tcpdump", "-nr", settings.directory / f"{name}.pcap").stdout.splitlines()

@@ -1,0 +1,90 @@
+"""A penstock host that keeps its state goes on where it ended, however it ended."""
+
+import random
+import signal
+
+from penstock_lab import balancers, network, traffic
+from penstock_lab.long_connections import LongConnections, Upload
+from penstock_lab.settings import BACKENDS, BALANCERS, URL_4IN4
+
+HOST = BALANCERS[0].name
+DRAINED = BACKENDS[0]
+OTHERS = {backend.name for backend in BACKENDS[1:]}
+UPLOADS = 60
+# Of these: begun while a backend is drained, in slots of that backend. A table that knows nothing
+# of them sends their packets to the drained backend, as it must those of flows from before.
+CHANGED = 15
+REQUESTS = 60
+# Below the ports the kernel gives away, so that nothing else uses them.
+PORTS = range(20000, 30000)
+
+
+def choose_ports(lab):
+    """(before the drain, during it, of these in slots of the drained backend). The lab's own pool
+    has the same table."""
+    ports = random.sample(PORTS, 2 * UPLOADS)
+    owners = dict(zip(ports, traffic.backends_of(lab.settings, URL_4IN4, ports)))
+    own = [port for port in ports if owners[port] == DRAINED.name]
+    assert len(own) > CHANGED, f"only {len(own)} of {len(ports)} ports lead to {DRAINED.name}"
+    changed = own[:CHANGED]
+    rest = [port for port in ports if port not in changed]
+    during = changed + [port for port in rest if owners[port] in OTHERS][:UPLOADS // 2 - CHANGED]
+    before = [port for port in rest if port not in during][:UPLOADS - len(during)]
+    return before, during, set(changed)
+
+
+def what_runs(lab):
+    """All that a restart must bring back, and that nobody applies again."""
+    return (balancers.get(lab.settings, HOST, "get", "config"),
+            balancers.get(lab.settings, HOST, "get", "pools")["pools"],
+            {address: (one["adminState"], one.get("slots")) for address, one in
+             balancers.pool_backends(lab.settings, HOST, "web").items()})
+
+
+def check_restart(lab, how):
+    """Returns (ports of the uploads that broke, ports of those in changed slots)."""
+    before, during, changed = choose_ports(lab)
+    network.set_next_hops(lab.settings, [HOST])
+    try:
+        with balancers.told_over_rpc(lab.settings, balancers.services_text()), \
+                LongConnections(lab.settings) as uploads:
+            uploads.open(before, [Upload])
+            balancers.control_all(lab.settings, "backend", "drain", "web", DRAINED.address4)
+            uploads.open(during, [Upload])
+            # Expect: old ones on the drained backend, and new ones in its slots elsewhere.
+            on_drained = uploads.ports_of(DRAINED.name)
+            assert on_drained and on_drained <= set(before), f"on {DRAINED.name}: {on_drained}"
+            lost = restart(lab, uploads, how)
+    finally:
+        network.set_next_hops(lab.settings, [balancer.name for balancer in BALANCERS])
+    return lost, changed
+
+
+def restart(lab, uploads, how):
+    """In the middle of the uploads. Returns the ports of those that broke."""
+    uploads.wait_for_progress()
+    running = what_runs(lab)
+    assert not uploads.broken(), f"broken before the restart: {uploads.broken()}"
+    balancers.restart_one(lab.settings, HOST, how)
+    assert what_runs(lab) == running, f"ran {running}, runs {what_runs(lab)}"
+    uploads.wait_for_progress(seconds=15)
+    counts = traffic.spread(lab.settings, REQUESTS, URL_4IN4)
+    assert set(counts) == OTHERS, f"{DRAINED.name} was drained, new connections: {counts}"
+    uploads.finish()
+    return uploads.broken().keys()
+
+
+def test_C03_planned_restart(lab):
+    """a restart keeps the configuration and the drain, and breaks none of 60 running uploads"""
+    lost, changed = check_restart(lab, signal.SIGTERM)
+    print(f"   SIGTERM: {len(lost)} of {UPLOADS} uploads broke, {len(lost & changed)} of "
+          f"{len(changed)} in slots that had changed hands", flush=True)
+    assert not lost, f"{len(lost)} of {UPLOADS} uploads broke"
+
+
+def test_C03_kill(lab):
+    """kill -9 keeps the configuration and the drain, and breaks only flows in changed slots"""
+    lost, changed = check_restart(lab, signal.SIGKILL)
+    print(f"   kill -9: {len(lost)} of {UPLOADS} uploads broke, {len(lost & changed)} of "
+          f"{len(changed)} in slots that had changed hands", flush=True)
+    assert lost <= changed, f"broke in slots that had not changed hands: {sorted(lost - changed)}"
