@@ -98,8 +98,9 @@ class Life(LivingDaemonTest):
         process.send_signal(signal.SIGHUP)
         self.expect_log("applied, generation 3")
         listed = json.loads(self.control("get", "backends").stdout)["backends"]
-        self.assertEqual([(one["address"], one["state"]) for one in listed],
-                         [("10.1.0.11", "draining"), ("10.1.0.12", "active")])
+        self.assertEqual([(one["address"], one["adminState"]) for one in listed],
+                         [("10.1.0.11", "ADMIN_STATE_DRAINING"),
+                          ("10.1.0.12", "ADMIN_STATE_ACTIVE")])
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(20), 0, self.log)
 

@@ -21,6 +21,7 @@ constexpr uint16_t kWithoutBackend = 82;
 constexpr uint16_t kDenying = 83;
 constexpr uint16_t kNobodys = 84;
 constexpr uint16_t kWithoutFragments = 85;
+constexpr uint16_t kLimited = 86;
 Bytes WithByte(Bytes frame, std::size_t at, uint8_t value) {
   frame.at(at) = value;
   return frame;
@@ -178,6 +179,7 @@ Cases ServiceCases() {
       {Verdict::kDropFragmentOverflow, AlwaysPacket(without_first)},
       {Verdict::kDropFragmentTimeout, AlwaysPacket(without_first)},
       {Verdict::kDropDenied, Always(Flow(0, kDenying))},
+      {Verdict::kDropRateLimited, [](unsigned number) { return Flow(number, kLimited); }},
       {Verdict::kDropLoop, AlwaysPacket({.source = testing::kBackend})},
       {Verdict::kDropNoBackend, Always(Flow(0, kWithoutBackend))},
       {Verdict::kDropNoNeighbor, Always(Flow(0, kBehindSilentGateway))},
@@ -232,10 +234,15 @@ std::shared_ptr<const lb::ServiceTable> LeakServices(
                    Service(3, testing::kVip, kWithoutBackend, 2),
                    Service(4, testing::kVip, kDenying, 0),
                    Service(5, kEchoDropVip, 80, 0),
-                   Service(6, testing::kVip, kWithoutFragments, 0)};
+                   Service(6, testing::kVip, kWithoutFragments, 0),
+                   Service(7, testing::kVip, kLimited, 0)};
   spec.services[3].deny = {*net::IpPrefix::Parse("192.0.2.0/24")};
   spec.services[4].vip.echo = lb::IcmpEcho::kDrop;
   spec.services[5].service.steer_fragments = false;
+  const auto window = std::make_shared<lb::NewFlowWindow>();
+  spec.services[6].service.new_flow_rate = {.per_source = 0, .total = 1};
+  spec.services[6].service.new_flows = window.get();
+  spec.keep_alive.push_back(window);
   return std::make_shared<const lb::ServiceTable>(std::move(spec));
 }
 

@@ -102,6 +102,7 @@ class Leaks : public ::testing::Test {
         {Verdict::kDropEchoLimited, Verdict::kAnswerEcho},
         {Verdict::kAnswerTooBig, Verdict::kDropTooBigLimited},
         {Verdict::kDropTooBigLimited, Verdict::kAnswerTooBig},
+        {Verdict::kDropRateLimited, Verdict::kForward},
         {Verdict::kDropFragmentOverflow, Verdict::kDropFragmentTimeout},
         {Verdict::kDropFragmentTimeout, Verdict::kDropFragmentOverflow}};
     const auto found = kPartners.find(verdict);
