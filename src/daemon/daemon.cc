@@ -98,7 +98,10 @@ void LogReady(const config::HostConfig& host, const dpdk::Dataplane& dataplane,
 // Null without an error: this host keeps no state.
 absl::StatusOr<std::unique_ptr<store::StateStore>> OpenState(const std::string& directory) {
   if (directory.empty()) return nullptr;
-  return store::StateStore::Open(directory);
+  auto state = store::StateStore::Open(directory);
+  if (!state.ok()) return state;
+  for (const std::string& note : (*state)->notes()) spdlog::warn("{}", note);
+  return state;
 }
 
 // What runs from the first packet on: what ran before the last end, and after that what the
