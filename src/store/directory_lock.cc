@@ -7,8 +7,10 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
 #include <string_view>
+#include <thread>
 
 #include "store/files.h"
 
@@ -31,6 +33,19 @@ void WriteHolder(const FileDescriptor& file) {
   [[maybe_unused]] const ssize_t written = pwrite(file.number(), text.data(), text.size(), 0);
 }
 
+// 0, or an errno. A holder that was killed lets go when the system has taken its memory apart: that
+// takes a moment.
+int LockSoon(const FileDescriptor& file) {
+  constexpr std::chrono::milliseconds kPatience{2000};
+  constexpr std::chrono::milliseconds kInterval{20};
+  const auto deadline = std::chrono::steady_clock::now() + kPatience;
+  while (flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= deadline) return errno;
+    std::this_thread::sleep_for(kInterval);
+  }
+  return 0;
+}
+
 }  // namespace
 
 absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) {
@@ -38,8 +53,8 @@ absl::StatusOr<DirectoryLock> DirectoryLock::Take(const std::string& directory) 
   const std::string path = directory + "/lock";
   FileDescriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file.ok()) return SystemError("open", path, errno);
-  if (flock(file.number(), LOCK_EX | LOCK_NB) != 0) {
-    if (errno != EWOULDBLOCK) return SystemError("lock", path, errno);
+  if (const int error = LockSoon(file); error != 0) {
+    if (error != EWOULDBLOCK) return SystemError("lock", path, error);
     return absl::FailedPreconditionError(
         WithFix(directory + " is in use by the process with pid " + HolderOf(file),
                 "stop it, or give this one its own control.state_dir"));

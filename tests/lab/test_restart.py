@@ -25,11 +25,11 @@ def choose_ports(lab):
     ports = random.sample(PORTS, 2 * UPLOADS)
     owners = dict(zip(ports, traffic.backends_of(lab.settings, URL_4IN4, ports)))
     own = [port for port in ports if owners[port] == DRAINED.name]
+    others = [port for port in ports if owners[port] in OTHERS]
     assert len(own) > CHANGED, f"only {len(own)} of {len(ports)} ports lead to {DRAINED.name}"
     changed = own[:CHANGED]
-    rest = [port for port in ports if port not in changed]
-    during = changed + [port for port in rest if owners[port] in OTHERS][:UPLOADS // 2 - CHANGED]
-    before = [port for port in rest if port not in during][:UPLOADS - len(during)]
+    during = changed + others[:UPLOADS // 2 - CHANGED]
+    before = (own[CHANGED:2 * CHANGED] + others[len(during):])[:UPLOADS - len(during)]
     return before, during, set(changed)
 
 

@@ -16,7 +16,8 @@ class DirectoryLock {
  public:
   // Makes the last component of `directory` when it is missing (mode 0700). Messages end in
   // "; fix: " and the way out. INVALID_ARGUMENT: the path is not absolute. FAILED_PRECONDITION: no
-  // directory, one that others may write to, or one that another process holds, named by its pid.
+  // directory, one that others may write to, or one that another process, named by its pid, still
+  // holds after two seconds.
   // PERMISSION_DENIED, RESOURCE_EXHAUSTED (full disk), UNAVAILABLE: the system said no.
   [[nodiscard]] static absl::StatusOr<DirectoryLock> Take(const std::string& directory);
 
