@@ -82,8 +82,9 @@ class Selector {
     context_.flow_counters.Count(FlowEvent::kPeerHit);
     const Backend& backend = context_.services.backend(entry->backend);
     DropIfLooping(backend);
-    if (passive_ || burst_.verdict[i_] != Verdict::kForward || !Creates(kind_)) return true;
-    Record(way, own, entry->backend, context_.services.pool(service_.pool).table->Lookup(Bits()));
+    if (passive_ || burst_.verdict[i_] != Verdict::kForward) return true;
+    const Slot& slot = context_.services.pool(service_.pool).table->Lookup(Bits());
+    if (Records(kind_, service_.tracking, slot, way >= 0)) Record(way, own, entry->backend, slot);
     return true;
   }
 

@@ -121,7 +121,8 @@ std::vector<Outcome> World::Run(const std::vector<Frame>& frames) {
   std::vector<Outcome> outcomes = Forward(frames);
   for (std::size_t i = 0; i < frames.size(); ++i, ++frames_) {
     if (outcomes[i].verdict != kHeld) continue;
-    const auto waiting = std::make_shared<const Tables::Waiting>(frames_, frames[i]);
+    const auto waiting =
+        std::make_shared<const Tables::Waiting>(Tables::Waiting{frames_, frames[i]});
     if (!tables_->held.Push({waiting, frames[i].port, now_})) {
       outcomes[i].verdict = lb::InfoOf(lb::Verdict::kDropFragmentOverflow).name;
     }
