@@ -16,7 +16,7 @@ LATE = 20  # connections that begin on the third backend and end before it is re
 PORTS = range(20000, 30000)
 # A slot's long-time owner is who held it longest, in a pool as young as this one: the backends are
 # together for this long before a host that has not seen the flows has to find their backend.
-SETTLED_SECONDS = 7
+SETTLED_SECONDS = 6
 
 
 def both():
@@ -26,10 +26,10 @@ def both():
 def choose_ports(lab):
     """({port: backend in a pool of three}, late ports). The lab's own pool is one of three: asking
     it tells where each flow would be if the third backend had been there from the start."""
-    ports = random.sample(PORTS, CONNECTIONS + 5 * LATE)
+    ports = random.sample(PORTS, CONNECTIONS + 8 * LATE)
     owners = dict(zip(ports, traffic.backends_of(lab.settings, URL_4IN4, ports)))
     late = [port for port in ports[CONNECTIONS:] if owners[port] == THIRD.name][:LATE]
-    assert len(late) == LATE, f"only {len(late)} of {5 * LATE} ports lead to {THIRD.name}"
+    assert len(late) == LATE, f"only {len(late)} of {8 * LATE} ports lead to {THIRD.name}"
     return {port: owners[port] for port in ports[:CONNECTIONS]}, late
 
 

@@ -97,7 +97,7 @@ def check_flood(lab, connections):
 
 
 def test_F07_flood(lab):
-    """40 connections live through a flood of SYNs and a drain in the middle of it, memory is steady"""
+    """40 connections live through a flood of SYNs with a drain in its middle, memory is steady"""
     router = lab.settings.namespace(ROUTER)
     network.set_next_hops(lab.settings, [HOST])
     ip_batch([f"route add blackhole {STRANGERS}"], router)

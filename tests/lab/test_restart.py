@@ -11,8 +11,9 @@ HOST = BALANCERS[0].name
 DRAINED = BACKENDS[0]
 OTHERS = {backend.name for backend in BACKENDS[1:]}
 UPLOADS = 60
-# Of these: begun while a backend is drained, in slots of that backend. A table that knows nothing
-# of them sends their packets to the drained backend, as it must those of flows from before.
+# As many of them as begin before a drain in slots of the backend to be drained, and as many as begin
+# during it in such slots, on stand-ins: a table that knows nothing of these sends their packets to
+# the drained backend, as it must those of flows from before.
 CHANGED = 15
 REQUESTS = 60
 # Below the ports the kernel gives away, so that nothing else uses them.
@@ -22,23 +23,25 @@ PORTS = range(20000, 30000)
 def choose_ports(lab):
     """(before the drain, during it, of these in slots of the drained backend). The lab's own pool
     has the same table."""
-    ports = random.sample(PORTS, 2 * UPLOADS)
+    ports = random.sample(PORTS, 3 * UPLOADS)
     owners = dict(zip(ports, traffic.backends_of(lab.settings, URL_4IN4, ports)))
     own = [port for port in ports if owners[port] == DRAINED.name]
     others = [port for port in ports if owners[port] in OTHERS]
-    assert len(own) > CHANGED, f"only {len(own)} of {len(ports)} ports lead to {DRAINED.name}"
-    changed = own[:CHANGED]
-    during = changed + others[:UPLOADS // 2 - CHANGED]
-    before = (own[CHANGED:2 * CHANGED] + others[len(during):])[:UPLOADS - len(during)]
-    return before, during, set(changed)
+    assert len(own) >= 2 * CHANGED and len(others) >= UPLOADS - 2 * CHANGED, \
+        f"too few ports of {len(ports)} lead where they are wanted: {len(own)}, {len(others)}"
+    half = UPLOADS // 2 - CHANGED  # of the 30 before and of the 30 during the drain
+    before = own[:CHANGED] + others[:half]
+    during = own[CHANGED:2 * CHANGED] + others[half:2 * half]
+    return before, during, set(own[CHANGED:2 * CHANGED])
 
 
 def what_runs(lab):
-    """All that a restart must bring back, and that nobody applies again."""
-    return (balancers.get(lab.settings, HOST, "get", "config"),
-            balancers.get(lab.settings, HOST, "get", "pools")["pools"],
-            {address: (one["adminState"], one.get("slots")) for address, one in
-             balancers.pool_backends(lab.settings, HOST, "web").items()})
+    """{what: value} of all that a restart must bring back, and that nobody applies again."""
+    backends = balancers.pool_backends(lab.settings, HOST, "web")
+    return {"config": balancers.get(lab.settings, HOST, "get", "config"),
+            "pools": balancers.pools(lab.settings, HOST),
+            "states": {address: (one["adminState"], one.get("slots"))
+                       for address, one in backends.items()}}
 
 
 def check_restart(lab, how):
@@ -53,7 +56,8 @@ def check_restart(lab, how):
             uploads.open(during, [Upload])
             # Expect: old ones on the drained backend, and new ones in its slots elsewhere.
             on_drained = uploads.ports_of(DRAINED.name)
-            assert on_drained and on_drained <= set(before), f"on {DRAINED.name}: {on_drained}"
+            assert len(on_drained) == CHANGED and on_drained <= set(before), \
+                f"on {DRAINED.name}: {on_drained}"
             lost = restart(lab, uploads, how)
     finally:
         network.set_next_hops(lab.settings, [balancer.name for balancer in BALANCERS])
@@ -66,7 +70,9 @@ def restart(lab, uploads, how):
     running = what_runs(lab)
     assert not uploads.broken(), f"broken before the restart: {uploads.broken()}"
     balancers.restart_one(lab.settings, HOST, how)
-    assert what_runs(lab) == running, f"ran {running}, runs {what_runs(lab)}"
+    now = what_runs(lab)
+    other = [what for what in running if now[what] != running[what]]
+    assert not other, f"not what ran before: {other}; were {running['states']}, are {now['states']}"
     uploads.wait_for_progress(seconds=15)
     counts = traffic.spread(lab.settings, REQUESTS, URL_4IN4)
     assert set(counts) == OTHERS, f"{DRAINED.name} was drained, new connections: {counts}"

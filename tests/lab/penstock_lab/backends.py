@@ -14,7 +14,7 @@ FILES = {
     "slow": 3_000_000,  # fifty of them at a time, ten seconds each
     "part": 10_000_000,
     "page": 1_000_000,
-    "long": 1_000_000,  # a minute at the pace of long_connections
+    "long": 1_000_000,  # fifty seconds at the pace of long_connections
 }
 SLOW_RATE = "300k"  # bytes a second; set by the server, as curl lets a parallel transfer burst
 

@@ -16,10 +16,10 @@ from .settings import BACKENDS, CLIENT, VIP4
 
 FILE = "long"
 _PIECE = 4000  # bytes at a time
-_PERIOD = 0.25  # seconds from one to the next
+_PERIOD = 0.2  # seconds from one to the next
 # Less than that in flight, so that a download which goes on has been acknowledged.
 _RECEIVE_BUFFER = 4096
-_ADVANCE = 10_000  # bytes; more than can be under way when a wait begins
+_ADVANCE = 4500  # bytes; more than can be under way when a wait begins
 _TCP_INFO_BYTES = struct.Struct("=120xQQ")  # bytes_acked, bytes_received (linux/tcp.h)
 _CLOSED = "closed by the backend"
 
@@ -133,7 +133,8 @@ class Download(_Connection):
 
 class LongConnections:
     """A context: they run in a thread of their own from `open` until `finish` or the end of the
-    context, which resets those that still run."""
+    context, which resets those that still run. A backend whose packets went elsewhere does not know
+    that its connection is broken: its server begins anew."""
 
     def __init__(self, settings):
         self._settings = settings
@@ -156,6 +157,9 @@ class LongConnections:
                 continue
             one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.socket.close()
+        for name in {self._backend_of[port] for port in self.broken() if port in self._backend_of}:
+            backends.kill_server(self._settings, name)
+            backends.start_server(self._settings, name)
         backends.forget_uploads(self._settings)
 
     def open(self, ports, kinds=(Upload, Download)):
