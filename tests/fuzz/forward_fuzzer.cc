@@ -82,8 +82,8 @@ class World {
   static std::unique_ptr<FlowTable> NewTable() {
     return FlowTable::Create({.v4_entries = 64, .v6_entries = 64}, FlowTable::AllocateFromHeap);
   }
-  static void Add(ServiceTableSpec& spec, const net::IpPrefix& vip, uint8_t protocol,
-                  std::vector<PortRange> ports, Encapsulation encapsulation) {
+  void Add(ServiceTableSpec& spec, const net::IpPrefix& vip, uint8_t protocol,
+           std::vector<PortRange> ports, Encapsulation encapsulation) {
     ServiceTableSpec::ServiceSpec service;
     service.vip = {.prefix = vip, .protocol = protocol, .ports = std::move(ports)};
     service.service.id = static_cast<ServiceId>(spec.services.size() + 1);
@@ -96,7 +96,7 @@ class World {
     }
     spec.services.push_back(std::move(service));
   }
-  static void AddServices(ServiceTableSpec& spec, const net::IpPrefix& vip) {
+  void AddServices(ServiceTableSpec& spec, const net::IpPrefix& vip) {
     for (const uint8_t protocol : {net::kProtocolTcp, net::kProtocolUdp}) {
       for (uint16_t port = 80; port <= 83; ++port) {
         Add(spec, vip, protocol, {{port, port}}, static_cast<Encapsulation>(port - 80));
