@@ -6,7 +6,7 @@ import shutil
 
 from . import processes
 from .commands import run_in
-from .settings import BACKENDS, HTTP_PORTS
+from .settings import BACKENDS, HTTP_PORTS, LabError
 
 # What the client may fetch and send.
 FILES = {
@@ -116,6 +116,17 @@ def connections(settings, backend):
     """Client ends ("address:port") of the established connections of one backend."""
     done = run_in(settings, backend, "ss", "-Htn", "state", "established")
     return {line.split()[3] for line in done.stdout.splitlines() if line.strip()}
+
+
+def reset_connections(settings):
+    """Ends every connection of every backend, also those that no process has any more. What they
+    would send later would be answered through penstock, in the middle of another test."""
+    for backend in BACKENDS:
+        run_in(settings, backend.name, "ss", "-K", "-Htn", "state", "connected")
+        left = run_in(settings, backend.name, "ss", "-Htn", "state", "connected").stdout
+        if left:
+            raise LabError(f"ss -K leaves connections on {backend.name}; does the kernel have "
+                           f"CONFIG_INET_DIAG_DESTROY?\n{left}")
 
 
 def _nginx_configuration(settings, name):

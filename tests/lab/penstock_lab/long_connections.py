@@ -133,8 +133,8 @@ class Download(_Connection):
 
 class LongConnections:
     """A context: they run in a thread of their own from `open` until `finish` or the end of the
-    context, which resets those that still run. A backend whose packets went elsewhere does not know
-    that its connection is broken: its server begins anew."""
+    context, which resets those that still run, and all connections at the backends: one whose
+    packets went elsewhere does not know that its client is gone."""
 
     def __init__(self, settings):
         self._settings = settings
@@ -157,9 +157,7 @@ class LongConnections:
                 continue
             one.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
             one.socket.close()
-        for name in {self._backend_of[port] for port in self.broken() if port in self._backend_of}:
-            backends.kill_server(self._settings, name)
-            backends.start_server(self._settings, name)
+        backends.reset_connections(self._settings)
         backends.forget_uploads(self._settings)
 
     def open(self, ports, kinds=(Upload, Download)):
