@@ -100,7 +100,7 @@ TEST_F(StateDamageTest, C01_AByteFlippedAnywhere) {
 }
 
 TEST_F(StateDamageTest, C01_CutAnywhere) {
-  for (std::size_t size = 0; size < good.size(); size += size % 4096 < 128 ? 1 : 61) {
+  for (std::size_t size = 0; size < good.size(); size += size % 4096 < 128 ? 1U : 61U) {
     WriteFile(database, good.substr(0, size));
     EXPECT_EQ(Look(), Outcome::kRefused) << "cut to " << size;
     EXPECT_EQ(std::filesystem::file_size(database), size) << "a cut file was written to";
