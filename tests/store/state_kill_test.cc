@@ -25,14 +25,14 @@ class Victim {
   explicit Victim(const std::function<void(int)>& work) {
     EXPECT_EQ(pipe(ends_.data()), 0);
     pid_ = fork();
-    if (pid_ != 0) return;
+    if (pid_ != 0) {
+      close(ends_[1]);  // or its end would not be noticed
+      return;
+    }
     work(ends_[1]);
     _exit(1);
   }
-  ~Victim() {
-    close(ends_[0]);
-    close(ends_[1]);
-  }
+  ~Victim() { close(ends_[0]); }
   Victim(const Victim&) = delete;
   Victim& operator=(const Victim&) = delete;
 
@@ -44,8 +44,7 @@ class Victim {
     kill(pid_, SIGKILL);
     int status = 0;
     waitpid(pid_, &status, 0);
-    EXPECT_TRUE(WIFSIGNALED(status)) << "it ended by itself";
-    close(std::exchange(ends_[1], -1));
+    EXPECT_TRUE(WIFSIGNALED(status)) << "it ended by itself, with " << WEXITSTATUS(status);
     uint64_t number = 0;
     while (read(ends_[0], &number, sizeof(number)) == ssize_t{sizeof(number)}) last = number;
     return last;
@@ -101,7 +100,9 @@ void ExpectNothingWrong(const std::string& directory, const std::string& copy,
   Damage(copy + "/state.db-journal", random);
   const auto store = StateStore::Open(copy);
   if (!store.ok()) {
-    EXPECT_TRUE(absl::IsDataLoss(store.status())) << store.status();
+    // Damage in the header may look like the mark of a later release.
+    EXPECT_TRUE(absl::IsDataLoss(store.status()) || absl::IsFailedPrecondition(store.status()))
+        << store.status();
     return;
   }
   const auto last = Last(**store);
